@@ -34,7 +34,6 @@ from harness.api import Refused, path  # noqa: E402
 from harness.cluster import busybox  # noqa: E402
 from harness.components import Options  # noqa: E402
 from harness.liqod import Liqod  # noqa: E402
-from harness.namespace import Process  # noqa: E402
 from harness.peering import Peering  # noqa: E402
 from harness.run import Run  # noqa: E402
 from harness.wait import wait_for  # noqa: E402
@@ -72,20 +71,6 @@ def dense_answer(size: int = DENSE_BYTES) -> bytes:
     return gzip.compress(head + b",0" * ((size - len(head) - len(tail)) // 2) + tail, 9)
 
 
-class Memory:
-    """The most that a process has had resident since it was last asked to forget it."""
-
-    def __init__(self, process: Process):
-        self._directory = process.home.proc / str(process.pid)
-
-    def forget(self) -> None:
-        (self._directory / "clear_refs").write_text("5")
-
-    def peak_mb(self) -> float:
-        lines = (self._directory / "status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) / 1024
-
-
 class Stage:
     """All of them, in peace."""
 
@@ -113,8 +98,8 @@ class Stage:
         self.home.wait_asked()
         for peering in self.peerings.values():
             peering.wait_ready(60)
+        assert self.home.process
         self.process = self.home.process
-        assert self.process
 
     def _admit_turin(self) -> None:
         """A consumer of rome's, with what a peering gives it."""
@@ -133,6 +118,10 @@ class Stage:
 
     def database_mb(self) -> float:
         return (self.rome.directory / "etcd/member/snap/db").stat().st_size / MIB
+
+    def peak_mb(self) -> float:
+        """The most that rome's liqod has had resident since it was last asked to forget it."""
+        return self.process.peak_bytes() / MIB
 
     def stores_mb(self) -> float:
         held = self.home.metrics().items()
@@ -164,7 +153,7 @@ class Stage:
             if process.running()
         }
         used["attackers and watchers"] = sum(os.times()[:2])
-        return used | {"rome/liqod": self.process.cpu_seconds() if self.process and self.home.running else 0.0}
+        return used | {"rome/liqod": self.process.cpu_seconds() if self.home.running else 0.0}
 
 
 class Attack:
@@ -258,9 +247,9 @@ def measure(seconds: float) -> dict[str, Any]:
             runs = lambda name=name: on.rome.pod(on.homes["pisa"], name)["status"].get("phase") == "Running"  # noqa: E731
             wait_for(runs, 120, f"{name} to run")
         well, plain_well = on.latencies("well", lambda number: number < SINGLE_PODS)
-        memory, before = Memory(on.process), turns(on.home)
-        memory.forget()
-        rest_mb, database, stores, spent = memory.peak_mb(), on.database_mb(), [on.stores_mb()], on.cpu_seconds()
+        before = turns(on.home)
+        on.process.forget_peak()
+        rest_mb, database, stores, spent = on.peak_mb(), on.database_mb(), [on.stores_mb()], on.cpu_seconds()
         report.say(f"at rest {rest_mb:.0f} MB, pods of milan p95 {p95(well):.0f} ms; {seconds:g} s of attack")
         until = time.monotonic() + seconds
         with Attack(on) as attack:
@@ -272,7 +261,7 @@ def measure(seconds: float) -> dict[str, Any]:
         return {
             "seconds": seconds,
             "rest_mb": rest_mb,
-            "peak_mb": memory.peak_mb() if on.home.running else float("inf"),
+            "peak_mb": on.peak_mb() if on.home.running else float("inf"),
             "stores_mb": max(stores),
             "limit_mb": limit_mb(),
             "longest_turn_ms": longest_ms(turns(on.home), before) if on.home.running else float("inf"),

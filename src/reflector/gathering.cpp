@@ -25,9 +25,10 @@ std::string gathered_digest(const kube::Object& local) {
   return core::digest_hex(seen);
 }
 
-asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::Object local, kube::Object remote) {
+asio::awaitable<std::expected<std::uint64_t, kube::Outcome>> Reflector::gather(Shared ns, kube::Object local,
+                                                                               std::string remote_name,
+                                                                               json::value status) {
   const std::string name(local.name());
-  json::value status = kind_.gather(local, remote);
   const json::value* have = local.tree().if_contains("status");
   const bool is_there = status.is_null() ? !have : have && *have == status;
   if (is_there || (context_.brings_home && !context_.brings_home(ns->local))) {
@@ -41,11 +42,15 @@ asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::
                                                          " does not come home: it is larger than " +
                                                          std::to_string(max_status >> 10) + " KiB");
     tell_not_gathered(*ns, local, failure);
-    co_return std::unexpected(std::move(failure));
+    co_return std::unexpected(not_gathered(*ns, remote_name, std::move(failure)));
   }
-  if (context_.home_write) co_await context_.home_write(std::max(size, local.text().size()));
   if (!is_current(*ns)) co_return local.version_number();
-  kube::Object wanted = local;
+  if (const kube::Duration wait = take_turn(*ns, name, std::max(size, local.text().size())); wait > 0s) {
+    // Both are read again then.
+    ns->copies.doubt(remote_name);
+    co_return std::unexpected(kube::Outcome::again_after(wait));
+  }
+  kube::Object wanted = std::move(local);
   if (status.is_null())
     wanted.tree().erase("status");
   else
@@ -55,14 +60,27 @@ asio::awaitable<kube::Result<std::uint64_t>> Reflector::gather(Shared ns, kube::
   if (!written) {
     kube::Failure failure = std::move(written.error()).in("bringing home the status of the copy in " + ns->remote);
     // The watch tells of an object that has gone.
-    if (failure.is_permanent() && !failure.is_not_found()) tell_not_gathered(*ns, local, failure);
-    co_return std::unexpected(std::move(failure));
+    if (failure.is_permanent() && !failure.is_not_found()) tell_not_gathered(*ns, wanted, failure);
+    co_return std::unexpected(not_gathered(*ns, remote_name, std::move(failure)));
   }
   look_soon(*ns);
   Namespace::Gathered& gathered = ns->gathered[name];
   gathered.digest = gathered_digest(*written);
   gathered.at = context_.clock.now();
   co_return written->version_number();
+}
+
+kube::Duration Reflector::take_turn(Namespace& ns, const std::string& name, std::size_t bytes) const {
+  if (!context_.home_write) return 0s;
+  Namespace::Gathered& gathered = ns.gathered[name];
+  const kube::TimePoint now = context_.clock.now();
+  if (!gathered.turn || bytes > gathered.turn_bytes) {
+    gathered.turn = now + context_.home_write(bytes);
+    gathered.turn_bytes = bytes;
+  }
+  if (now < *gathered.turn) return *gathered.turn - now;
+  gathered.turn.reset();
+  return 0s;
 }
 
 void Reflector::tell_not_gathered(Namespace& ns, const kube::Object& local, const kube::Failure& failure) {

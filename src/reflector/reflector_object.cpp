@@ -137,8 +137,9 @@ asio::awaitable<Outcome> Reflector::carry_out(Shared ns, Looked of, reflection::
   if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && of.local)
     context_.events.warning(*of.local, kind_.resource, api::reasons::failed_reflection, refuse->message);
   if (kind_.gather && of.local && of.remote && of.is_wanted && std::holds_alternative<action::Keep>(plan)) {
-    auto gathered = co_await gather(ns, std::move(*of.local), *of.remote);
-    if (!gathered) co_return not_gathered(*ns, of.remote_name, std::move(gathered.error()));
+    kube::json::value status = kind_.gather(*of.local, *of.remote);
+    auto gathered = co_await gather(ns, std::move(*of.local), of.remote_name, std::move(status));
+    if (!gathered) co_return std::move(gathered.error());
     of.source = *gathered;
   }
   if (of.remote) ns->copies.settle(*of.remote, of.wish, of.source, reflection::is_copy(kind_, *of.remote, forging_));

@@ -52,7 +52,7 @@ struct Reflector::Namespace {
         remote(std::move(remote_name)),
         copies(context.stores, resource, remote),
         at_home(held),
-        there(held) {}
+        there(held, context.provider.account()) {}
 
   std::string local, remote;
   Copies copies;
@@ -98,6 +98,8 @@ struct Reflector::Namespace {
     std::string digest;
     std::optional<kube::TimePoint> at;
     std::optional<kube::TimePoint> told;  ///< when it was told last that it cannot be written
+    std::optional<kube::TimePoint> turn;  ///< when the next write at home may be made, which is taken already
+    std::size_t turn_bytes = 0;           ///< so many
   };
   std::map<std::string, Gathered> gathered;
   bool is_quiet = false;  ///< it is looked at rarely

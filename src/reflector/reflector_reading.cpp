@@ -160,7 +160,8 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_sourc
 
 asio::awaitable<kube::Result<std::optional<kube::Object>>> Reflector::read_copy(Shared ns, std::string name) {
   if (const std::string text = ns->there.take(name); !text.empty())
-    if (auto object = kube::Object::parse(text)) co_return std::optional(std::move(*object));
+    if (auto object = kube::Object::parse(text, context_.provider.account()))
+      co_return std::optional(std::move(*object));
   auto live = co_await context_.provider.get(kind_.copies(), {ns->remote, name});
   if (live) co_return std::optional(std::move(*live));
   if (!live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading a copy");

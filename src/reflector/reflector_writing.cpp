@@ -70,8 +70,9 @@ asio::awaitable<Outcome> Reflector::apply(Shared ns, kube::Object local, action:
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
   ns->copies.settle(*applied, wish, local.version_number());
   if (kind_.gather) {
-    auto gathered = co_await gather(ns, std::move(local), *applied);
-    if (!gathered) co_return not_gathered(*ns, key.name, std::move(gathered.error()));
+    json::value status = kind_.gather(local, *applied);
+    auto gathered = co_await gather(ns, std::move(local), key.name, std::move(status));
+    if (!gathered) co_return std::move(gathered.error());
     ns->copies.settle_source(key.name, *gathered);
   }
   // The wish may have changed while this one was sent.

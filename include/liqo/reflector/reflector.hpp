@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
@@ -33,9 +34,9 @@ struct ReflectorContext : kube::Environment {
   kube::EventRecorder& events;  ///< of the home cluster
   /// Whether what comes home of copies in the twin of a namespace is to come from this provider; null = it is.
   std::function<bool(const std::string& local)> brings_home = nullptr;
-  /// Awaited before each write at home that the provider's word is the cause of, with the bytes of the object that is
-  /// written; null = nothing bounds these.
-  std::function<asio::awaitable<void>(std::size_t bytes)> home_write = nullptr;
+  /// Takes a write at home that the provider's word is the cause of, with the bytes of the object that is written, and
+  /// answers how long its turn has to be waited for; null = nothing bounds these.
+  std::function<kube::Duration(std::size_t bytes)> home_write = nullptr;
   /// Whether hardly anything can happen in the twin of a namespace; null = that is not so.
   std::function<bool(const std::string& local)> is_quiet = nullptr;
   /// Called when something was copied there, or found to be.
@@ -149,8 +150,14 @@ class Reflector {
   /// Takes away what others have added to a copy.
   asio::awaitable<kube::Outcome> trim(Shared ns, kube::Object local, kube::Object remote, std::string patch);
   asio::awaitable<kube::Outcome> give_back(Shared ns, std::string name);
-  /// Brings home what comes home of a copy, and answers the version of the object then.
-  asio::awaitable<kube::Result<std::uint64_t>> gather(Shared ns, kube::Object local, kube::Object remote);
+  /// Brings the status of the copy of that name home, and answers the version of the object then; or how the look ends,
+  /// because that could not be done, or not yet.
+  asio::awaitable<std::expected<std::uint64_t, kube::Outcome>> gather(Shared ns, kube::Object local,
+                                                                      std::string remote_name,
+                                                                      kube::json::value status);
+  /// How long a write at home, which a copy is the cause of, has to wait; 0 = it may be made now. Whoever waits holds
+  /// nothing of it.
+  kube::Duration take_turn(Namespace& ns, const std::string& name, std::size_t bytes) const;
   void tell_not_gathered(Namespace& ns, const kube::Object& local, const kube::Failure& failure);
   /// When that is tried again which could not be brought home.
   kube::Outcome not_gathered(Namespace& ns, const std::string& remote_name, kube::Failure failure);

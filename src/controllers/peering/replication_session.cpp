@@ -32,7 +32,7 @@ constexpr kube::Duration unknown_pause = 10s;
 constexpr kube::Duration next_looks = 100ms, next_looks_again = 5s;
 /// Before the first heartbeat, and after one that the provider does not want.
 constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
-/// Between two lines about an object whose status is too large.
+/// Between two Events about an object of which more than is taken is at the provider.
 constexpr kube::Duration refusal_told_again = 5min;
 /// Between two looks at rights that nothing makes doubtful: watches go on for minutes without them.
 constexpr kube::Duration rights_pause = 1min;
@@ -175,18 +175,26 @@ void ReplicationSession::enqueue_all() {
 
 void ReplicationSession::tell_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure,
                                      std::string_view what) {
-  if (!failure.is_permanent()) return;
+  const bool is_too_much = failure.code() == kube::Errc::too_large;
+  if (!failure.is_permanent() && !is_too_much) return;
+  if (is_too_much && !may_tell_refusal(kind, local)) return;
   context_.events.warning(local, kind.resource, api::reasons::failed_replication,
                           name_of(kind.resource, local) + " " + std::string(what) + " " + peer_.remote +
-                              ", which is tried again: " + failure.text());
+                              ", which is tried again: " + failure.text() +
+                              (is_too_much ? "; have what does not belong there removed" : ""));
 }
 
-void ReplicationSession::tell_refused_status(const Kind& kind, const kube::Object& local, const std::string& why) {
+bool ReplicationSession::may_tell_refusal(const Kind& kind, const kube::Object& local) {
   const kube::TimePoint now = context_.clock.now();
   auto& told = memory_[{std::string(kind.resource.plural), local.key()}].refusal_told;
   // The provider may change the size, and with it the words, as often as it likes.
-  if (told && now - *told < refusal_told_again) return;
+  if (told && now - *told < refusal_told_again) return false;
   told = now;
+  return true;
+}
+
+void ReplicationSession::tell_refused_status(const Kind& kind, const kube::Object& local, const std::string& why) {
+  if (!may_tell_refusal(kind, local)) return;
   log_.warn("a status does not come home, because it is too large",
             {{"kind", kind.resource.kind}, {"object", local.key()}, {"error", why}});
   context_.events.warning(local, kind.resource, api::reasons::failed_replication,
@@ -285,9 +293,11 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
       if (!written) co_return failed_at_home(kind, *local, std::move(written.error()), no_status);
     }
   }
-  if (!kind.provider->has_synced() && core::is_for_peer(*local, peer_)) {
-    if (const auto& trouble = kind.provider->trouble()) tell_failed(kind, *local, *trouble, not_replicated);
-    co_return Outcome::again_after(unknown_pause);
+  const auto& trouble = kind.provider->trouble();
+  const bool is_too_much = trouble && trouble->code() == kube::Errc::too_large;
+  if ((is_too_much || !kind.provider->has_synced()) && core::is_for_peer(*local, peer_)) {
+    if (trouble) tell_failed(kind, *local, *trouble, not_replicated);
+    if (!kind.provider->has_synced()) co_return Outcome::again_after(unknown_pause);
   }
   if (judged.failure) co_return failed(kind, *local, std::move(*judged.failure));
   // Once a missing twin counts as gone, no event says so, and none when claims in a kept one go.
@@ -572,6 +582,8 @@ asio::awaitable<void> ReplicationSession::probe() {
     } else {
       refused_since_.reset();
     }
+    // No change of a cache tells that there are none any more.
+    if (provider_.trouble(kube::Errc::too_large)) enqueue_all();
     co_await context_.clock.sleep_until(start + context_.settings.foreign_cluster_ping_interval);
   }
 }

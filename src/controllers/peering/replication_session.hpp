@@ -84,7 +84,7 @@ class ReplicationSession {
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse what ending it takes
     std::optional<kube::TimePoint> ending_seen;    ///< when the replica was last known to be on its way out
     std::string futile_update, futile_status;      ///< patches that changed nothing when they were sent
-    std::optional<kube::TimePoint> refusal_told;   ///< when people were last told of a status that is too large
+    std::optional<kube::TimePoint> refusal_told;   ///< when people were last told that there is more than is taken
     core::MissingTwins missing;                    ///< of a NamespaceMap
     std::map<std::string, std::string> told;       ///< likewise: what people were told of a twin, by its namespace
     /// Of a ResourceSlice that asks for something else since it was answered: a digest of that answer.
@@ -138,6 +138,8 @@ class ReplicationSession {
   asio::awaitable<void> beat();
   /// Tells what an object is kept from by a failure that stays until somebody does something.
   void tell_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure, std::string_view what);
+  /// Whether it is time to tell of an object of which the provider has more than is taken; then it is told.
+  bool may_tell_refusal(const Kind& kind, const kube::Object& local);
   /// Our own API server has refused a write, which says nothing of the provider.
   kube::Outcome failed_at_home(const Kind& kind, const kube::Object& local, kube::Failure failure,
                                std::string_view what);

@@ -80,7 +80,7 @@ ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::Ref
           [this, &kind](const std::string& ns) {
             return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
           },
-          [this](std::size_t bytes) { return provider_.home_writes.take({.bytes = bytes}); },
+          [this](std::size_t bytes) { return provider_.home_writes.reserve({.bytes = bytes}); },
           [this](const std::string& ns) { return is_quiet(ns); }, [this](const std::string& ns) { end_quiet(ns); },
           &provider_.home_lists, provider_.may_begin});
   reflector->set_references_known([this] { return references_.has_synced(); });

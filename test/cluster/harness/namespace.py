@@ -68,6 +68,15 @@ class Process:
         line = next(line for line in self._proc("status").splitlines() if line.startswith("RssAnon:"))
         return int(line.split()[1]) * 1024
 
+    def forget_peak(self) -> None:
+        """From now on `peak_bytes` begins anew."""
+        (self.home.proc / str(self.pid) / "clear_refs").write_text("5")
+
+    def peak_bytes(self) -> int:
+        """The most resident memory that it has had (VmHWM)."""
+        line = next(line for line in self._proc("status").splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+
     def cpu_seconds(self) -> float:
         """User and system time so far."""
         fields = self._proc("stat").rpartition(")")[2].split()

@@ -129,4 +129,23 @@ TEST_CASE("content is held up to a limit that all share, and given back") {
   CHECK(total == 0);
 }
 
+TEST_CASE("content of a peer takes half of its account at most") {
+  std::size_t total = 0;
+  const auto account = std::make_shared<kube::MemoryAccount>("milan", 100, nullptr);
+  Contents there(total, account);
+  there.put("a", std::string(40, 'x'));
+  there.put("b", std::string(11, 'x'));
+  CHECK(account->held() == 40);
+  CHECK(there.take("b").empty());
+  CHECK(there.take("a").size() == 40);
+  CHECK(account->held() == 0);
+  // What is being read has it.
+  REQUIRE(!account->try_take(45));
+  there.put("a", "too much");
+  CHECK(total == 0);
+  there.put("a", "fits");
+  there.clear();
+  CHECK(account->held() == 45);
+}
+
 }  // namespace liqo::reflector

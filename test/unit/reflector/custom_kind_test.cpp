@@ -127,6 +127,43 @@ TEST_CASE("a status that is too large stays where it is, and an Event says so") 
   REQUIRE(w.reaches([&] { return w.is_phase("one", "Short"); }, 30s));
 }
 
+TEST_CASE("a status that waits for its turn is held nowhere, and comes home as it is then") {
+  Widgets w;
+  w.make("one", 1);
+  REQUIRE(w.has_copy("one", 1));
+  int taken = 0;
+  w.home_write = [&taken] {
+    ++taken;
+    return kube::Duration(1min);
+  };
+  w.report(w.milan, "shop-rome", "one", {{"phase", "Early"}, {"numbers", json::array(10'000, 0)}});
+  REQUIRE(w.reaches([&] { return taken == 1; }, 10s));
+  w.pass(2s);
+  CHECK(w.account->held() == 0);
+  CHECK(!w.here("one")->contains("status"));
+  w.report(w.milan, "shop-rome", "one", {{"phase", "Late"}});
+  CHECK(w.reaches([&] { return w.is_phase("one", "Late"); }, 1min));
+  CHECK(w.home_writes() == 1);
+  CHECK(taken == 1);
+}
+
+TEST_CASE("one worker is enough for many statuses that wait") {
+  Widgets w;
+  w.reflector.set_policy({.workers = 1});
+  for (const char* name : {"one", "two"}) {
+    w.make(name, 1);
+    REQUIRE(w.has_copy(name, 1));
+  }
+  int taken = 0;
+  w.home_write = [&taken] { return kube::Duration(++taken == 1 ? 1h : 0h); };
+  for (const char* name : {"one", "two"}) w.report(w.milan, "shop-rome", name, {{"phase", "Ready"}});
+  const auto is_home = [&w](const char* name) { return w.is_phase(name, "Ready"); };
+  CHECK(w.reaches([&] { return is_home("one") || is_home("two"); }));
+  w.make("three", 1);
+  CHECK(w.has_copy("three", 1));
+  CHECK(is_home("one") != is_home("two"));
+}
+
 TEST_CASE("an object of somebody else tells nothing at home") {
   Widgets w;
   REQUIRE(w.milan.create(widgets().resource, {{"metadata", json::object{{"name", "one"}, {"namespace", "shop-rome"}}}},
@@ -235,7 +272,7 @@ TEST_CASE("a policy that changes while a status is written holds") {
   Widgets w;
   w.make("one", 1);
   REQUIRE(w.has_copy("one", 1));
-  w.home_write = [&w]() -> asio::awaitable<void> { co_await w.simulator.clock().sleep(10s); };
+  w.home_write = [] { return kube::Duration(10s); };
   w.report(w.milan, "shop-rome", "one", {{"phase", "Ready"}});
   w.pass(5s);
   w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list, .workers = 4});

@@ -123,7 +123,8 @@ struct World {
 
   kube::testing::Simulator simulator;
   bool brings_home = true;
-  std::function<asio::awaitable<void>()> home_write = []() -> asio::awaitable<void> { co_return; };
+  std::function<kube::Duration()> home_write = [] { return kube::Duration::zero(); };
+  std::shared_ptr<kube::MemoryAccount> account = std::make_shared<kube::MemoryAccount>("milan", 512 << 20, nullptr);
   kube::Random random;
   kube::Metrics metrics;
   kube::testing::FakeApiServer rome{simulator.clock()}, milan{simulator.clock()};
@@ -131,7 +132,7 @@ struct World {
   kube::testing::SimTransport rome_transport{to_rome};
   Rewriting milan_transport{to_milan};
   kube::Api rome_api{rome_transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
-  kube::Api milan_api{milan_transport, simulator.clock(), random, metrics, {.cluster = "milan"}};
+  kube::Api milan_api{milan_transport, simulator.clock(), random, metrics, {.cluster = "milan", .account = account}};
   kube::InformerSet home{simulator.executor(), rome_api, metrics};
   kube::EventRecorder recorder{simulator.executor(), rome_api, metrics, "liqo"};
   std::shared_ptr<kube::StoreUse> use =

@@ -1160,6 +1160,28 @@ TEST_CASE("where the first object meets one of somebody else, the next ones are 
   CHECK(w.reaches([&] { return w.at_milan("taken") == "ours"; }, 30s));
 }
 
+TEST_CASE("what was read ahead of a twin is parsed within the account of its provider") {
+  World w;
+  w.create("words", "x");
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "x"; }));
+  w.stop();
+  w.set("words", "y");
+  REQUIRE(w.milan.update(
+      {kind, {"shop-rome", "words"}}, [](json::object& tree) { tree["dense"] = json::array(100'000, 0); }, "operator"));
+  bool was_read_alone = false;
+  std::size_t held = 0;
+  w.milan_transport.rewrite = [&](const kube::HttpRequest& request) {
+    was_read_alone = was_read_alone || (request.method == "GET" && request.target.contains("/configmaps/words"));
+    if (request.method == "PATCH") held = w.account->held();
+  };
+  w.start();
+  REQUIRE(w.reaches([&] { return w.at_milan("words") == "y"; }));
+  CHECK(!was_read_alone);
+  CHECK(held > 1 << 20);
+  w.pass(1s);
+  CHECK(w.account->held() == 0);
+}
+
 TEST_CASE("large objects are read in small pages") {
   World w;
   for (int i = 0; i < 40; ++i) w.create("large" + std::to_string(i), std::string(1'000'000, 'x'));

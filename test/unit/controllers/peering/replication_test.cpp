@@ -388,6 +388,33 @@ TEST_CASE("a status that is too large does not come home, and its object says so
   CHECK(rome.reaches([&] { return rome.told_message().size() == 20; }));
 }
 
+TEST_CASE("more than can be read of a provider is told at what is replicated there, and read again later") {
+  controllers::Settings settings;
+  settings.provider_cache_mib = 64;
+  Consumer rome("milan", settings);
+  REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
+  rome.answer(10);
+  REQUIRE(rome.reaches([&] { return rome.told_message().size() == 10; }));
+  // 600 KB of text become a tree of more than 16 MiB with what its parser holds besides.
+  const auto set_numbers = [&rome](std::size_t count) {
+    static_cast<void>(rome.milan.update(
+        {kinds::resource_slices, rome.replica_key, "status"},
+        [count](json::object& next) { kube::ensure_object(next, "status")["numbers"] = json::array(count, 0); },
+        "milan"));
+  };
+  set_numbers(300'000);
+  REQUIRE(rome.reaches([&] { return !rome.events(api::reasons::failed_replication).empty(); }, 1min));
+  const std::string told = rome.events(api::reasons::failed_replication).front();
+  CHECK(told.starts_with("ResourceSlice pool is not replicated to milan, which is tried again: "));
+  CHECK(told.contains("than is left for what is read of cluster milan: "));
+  rome.pass(4min);
+  CHECK(rome.times_told(api::reasons::failed_replication) == 1);
+  CHECK(rome.told_message().size() == 10);
+  set_numbers(0);
+  rome.answer(20);
+  CHECK(rome.reaches([&] { return rome.told_message().size() == 20; }, 6min));
+}
+
 TEST_CASE("statuses that a provider flips are written home at the pace of its budget, and the last one arrives") {
   Consumer rome;
   std::vector<std::string> names{"pool"};
