@@ -362,6 +362,7 @@ class PodController {
   kube::InformerHandle local_pods_;
   kube::InformerHandle claims_;                  ///< acquired where a storage class has volumes that follow their pods
   kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`
+  std::map<std::string, std::string> slice_names_;  ///< of the VirtualNodes of this node's name, by their namespaces
   kube::InformerHandle nodes_;                      ///< what the scheduler at home goes by
   kube::Controller controller_;
   PodTokens tokens_;
