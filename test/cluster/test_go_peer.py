@@ -110,8 +110,8 @@ def test_a_go_provider_that_is_stopped_is_told_of(mixed: Mixed) -> None:
         conditions = home.pod("moved", "waiting")["status"].get("conditions", [])
         return next((c["message"] for c in conditions if c["type"] == "offloading.liqo.io/Offloaded"), "")
 
-    wait_for(lambda: told().startswith("cluster malmo has not acted upon 1 order of yours since "), SOON, "the pod's word")
-    assert "cluster malmo has not acted upon" in mixed.ours.liqoctl("info")
+    wait_for(lambda: told().startswith("cluster malmo has not acted upon orders of yours since "), SOON, "the pod's word")
+    assert "cluster malmo has not acted upon 1 order of yours since " in mixed.ours.liqoctl("info")
     mixed.go.start_program("liqo-controller-manager")
     wait_for(lambda: phase(home, "moved", "waiting") == "Running", SOON, "the pod to run")
     assert not told()

@@ -87,9 +87,12 @@ def test_a_provider_that_is_scaled_to_none_and_back(pair: Pair) -> None:
     pair.provider.daemon.stop()
     pair.create("waiting")
     wait_for(lambda: pair.told("waiting").startswith(SILENT), 20, "the pod to say who is away")
-    assert "; it has 1 order of yours" in pair.told("waiting")
+    assert "order" not in pair.told("waiting"), pair.told("waiting")
     events = lambda: pair.consumer.cluster.events(SHOP, "waiting")  # noqa: E731
-    wait_for(lambda: [one for one in events() if one.get("reason") == "ProviderSilent"], SOON, "an Event that says so")
+    silent = lambda: [one["message"] for one in events() if one.get("reason") == "ProviderSilent"]  # noqa: E731
+    wait_for(silent, SOON, "an Event that says so")
+    assert "; it has 1 order of yours" in silent()[0], silent()
+    assert "; it has 1 order of yours" in pair.consumer.liqoctl("info", "peer", "tyre")
     assert SILENT in pair.consumer.liqoctl("info")
     assert SILENT in pair.consumer.liqoctl("info", "peer", "tyre")
     assert SILENT in pair.consumer.liqoctl.attempt("check").out

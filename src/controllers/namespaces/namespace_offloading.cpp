@@ -293,7 +293,8 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
     labelled = co_await set_label(ns_name, subject);
   }
   for (core::TwinState& twin : facts.twins)
-    if (const PeerNotices::Notice* told = notices_.find(twin.map)) twin.silence = told->silence.words;
+    if (const PeerNotices::Notice* told = notices_.find(twin.map))
+      twin.silence = core::without_count(told->silence.words);
   if (name) {
     facts.remote_name = std::move(*name);
   } else {

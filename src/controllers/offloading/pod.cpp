@@ -77,13 +77,20 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       .is_needed = [this](const TwinWatch& watch) { return is_needed(watch); },
   });
   local_pods_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, [this] { enqueue_all(); });
+  // The label names the slice of a VirtualNode, whatever the VirtualNode itself is called.
+  virtual_nodes_.follow([this](const kube::Change& node) {
+    if (node.key.name != forging_.node_name) return;
+    if (node.now)
+      slice_names_.insert_or_assign(node.key.ns, node.now->label(api::labels::resource_slice_name));
+    else
+      slice_names_.erase(node.key.ns);
+  });
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name == forging_.node_name) ask_again();
   });
-  // The label names the slice of a VirtualNode, whatever the VirtualNode itself is called.
   slices_.subscribe([this](const kube::ObjectKey& slice) {
-    const auto node = virtual_nodes_->find({slice.ns, forging_.node_name});
-    if (node && node->label(api::labels::resource_slice_name) == slice.name) ask_again();
+    const auto named = slice_names_.find(slice.ns);
+    if (named != slice_names_.end() && named->second == slice.name) ask_again();
   });
   nodes_.subscribe([this](const kube::ObjectKey& node) {
     if (node.name == forging_.node_name) see_node();

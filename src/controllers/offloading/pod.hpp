@@ -337,7 +337,6 @@ class PodController {
   std::size_t silence_changes_ = 0;
   std::set<kube::ObjectKey> waiting_;    ///< pods that wait for the provider to act
   std::set<kube::ObjectKey> not_taken_;  ///< those of them whose last order the server there could not take
-  kube::TimePoint woken_again_at_{};     ///< when a success may wake them again
   core::NamespaceMapping mapping_;
   bool mapping_known_ = false;
   TwinWatches::Membership reader_;
@@ -363,7 +362,8 @@ class PodController {
   kube::InformerHandle local_pods_;
   kube::InformerHandle claims_;                  ///< acquired where a storage class has volumes that follow their pods
   kube::InformerHandle virtual_nodes_, slices_;  ///< what is granted, for `ask_again`
-  kube::InformerHandle nodes_;                   ///< what the scheduler at home goes by
+  std::map<std::string, std::string> slice_names_;  ///< of the VirtualNodes of this node's name, by their namespaces
+  kube::InformerHandle nodes_;                      ///< what the scheduler at home goes by
   kube::Controller controller_;
   PodTokens tokens_;
   PodWarnings warnings_;

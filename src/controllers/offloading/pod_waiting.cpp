@@ -26,8 +26,11 @@ constexpr kube::Duration try_pause = 5s;
 void PodController::set_silence(core::SilenceNote silence) {
   // Whether the Node is closed is nothing that pods say.
   silence.closes = false;
-  if (silence_ == silence) return;
+  const bool is_same =
+      silence_.proven == silence.proven && core::without_count(silence_.words) == core::without_count(silence.words);
   silence_ = std::move(silence);
+  // Thousands of pods may wait, and each one more would change the number that all of them show.
+  if (is_same) return;
   ++silence_changes_;
   wake_waiting();
 }
@@ -54,18 +57,16 @@ void PodController::stop_waiting(const kube::ObjectKey& key, End how) {
 void PodController::note_taking(const kube::Object& local, const kube::Failure* failure) {
   // A line that breaks says nothing of what the server can do.
   if (failure && !failure->status()) return;
-  const bool cannot = failure && !failure->is_permanent() && !failure->is_already_exists();
+  const bool cannot = failure && !failure->is_permanent() && !failure->is_already_exists(),
+             could_not = !not_taken_.empty();
   memory_of(local.key(), local.uid()).not_taken_because =
       cannot ? kube::one_line(core::refusal_words(*failure), core::max_refusal) : "";
   if (cannot)
     not_taken_.insert(local.key());
   else
     stop_trying(local.key());
-  const kube::TimePoint now = context_.clock.now();
-  if (cannot || not_taken_.empty() || now < woken_again_at_) return;
   // The server can take orders again, also those of slices and of other nodes.
-  woken_again_at_ = now + try_pause;
-  budget_.orders->wake();
+  if (!cannot && could_not) budget_.orders->wake(context_.clock.now());
 }
 
 asio::awaitable<kube::Result<void>> PodController::see_waiting(kube::ObjectKey key) {
@@ -126,7 +127,7 @@ asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object loc
   std::string words;
   std::string_view reason = core::provider_silent;
   if (silence_.proven || (server.empty() && !silence_.words.empty())) {
-    words = silence_.words;
+    words = core::without_count(silence_.words);
   } else if (const kube::Duration waited = since ? now - since->at : 0s;
              !server.empty() && waited < core::order_patience) {
     controller_.enqueue_after({forging_.node_name, key}, core::order_patience - waited);
@@ -146,6 +147,8 @@ asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object loc
     controller_.enqueue_after({forging_.node_name, key}, memory.words_again_at - now);
     co_return kube::Result<void>();
   }
+  // An Event is of one moment, and says how many orders waited then.
+  const std::string event = words.empty() || reason == order_not_taken ? words : silence_.words;
   memory.words_again_at = now + words_pause;
   memory.told_at_change = silence_changes_;
   core::WantedStatus wanted;
@@ -161,8 +164,8 @@ asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object loc
   auto written = co_await write_status(local, std::move(wanted));
   // What has changed meanwhile brings the pod back here.
   if (!written && written.error().is_conflict()) co_return kube::Result<void>();
-  if (written && !words.empty() && reason != told_reason)
-    context_.events.warning(local, kube::resources::pods, reason, words);
+  if (written && !event.empty() && reason != told_reason)
+    context_.events.warning(local, kube::resources::pods, reason, event);
   co_return written;
 }
 

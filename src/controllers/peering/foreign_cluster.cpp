@@ -184,8 +184,9 @@ asio::awaitable<Outcome> ForeignClusterController::tell(kube::Object foreign_clu
   next.mutable_status() = std::move(status);
   const std::string unchecked = core::newly_unchecked(foreign_cluster, next);
   const bool newly_withdrawn = !peer.withdrawal.empty() && core::withdrawal_note(foreign_cluster).empty();
+  const std::string silence = core::without_count(peer.silence.words);
   const bool newly_silent =
-      !peer.silence.words.empty() && core::silence_note(foreign_cluster).words != peer.silence.words;
+      !silence.empty() && core::without_count(core::silence_note(foreign_cluster).words) != silence;
   auto written = co_await context_.home.api().replace(api::kinds::foreign_clusters, next, {.subresource = "status"});
   if (!written && written.error().is_not_found()) co_return Outcome::done();
   if (!written) co_return Outcome::retry(std::move(written.error()).in("updating the ForeignCluster's status"));

@@ -16,6 +16,8 @@ using End = core::OpenOrders::End;
 
 /// A provider that is there and has not changed its answer for this time answers the same again.
 constexpr kube::Duration same_answer_time = 5min;
+/// How often one object is tried where the provider's API server can take none.
+constexpr kube::Duration try_pause = 5s;
 
 std::string slice_order(std::string_view name) { return "slice " + std::string(name); }
 std::string twin_order(std::string_view ns) { return "twin " + std::string(ns); }
@@ -38,7 +40,21 @@ std::string answer_digest(const kube::Object& slice) { return core::digest_hex(k
 asio::awaitable<kube::Outcome> ReplicationSession::work_on(kube::WorkKey work) {
   kube::Outcome outcome = co_await reconcile(work);
   see_orders(work);
+  if (!outcome.failure()) not_taken_.erase(work);
+  // The others wait for longer and longer; a success of this one wakes them.
+  if (!not_taken_.empty()) controller_.enqueue_after(*not_taken_.begin(), try_pause);
   co_return std::move(outcome);
+}
+
+void ReplicationSession::note_taking(const kube::WorkKey& work, const kube::Failure* failure) {
+  // A line that breaks says nothing of what the server can do.
+  if (failure && !failure->status()) return;
+  if (failure && !failure->is_permanent() && failure->http_code() != 409) {
+    not_taken_.insert(work);
+  } else if (!not_taken_.empty()) {
+    not_taken_.erase(work);
+    budget_->orders->wake(context_.clock.now());
+  }
 }
 
 void ReplicationSession::see_orders(const kube::WorkKey& work) {
@@ -95,9 +111,9 @@ void ReplicationSession::see_slice(const kube::WorkKey& work, const std::optiona
   orders_.open(order);
 }
 
-void ReplicationSession::tell_silence() {
+void ReplicationSession::tell_silence(bool is_news) {
   const auto& note = silence_.note();
-  if (note && !note->words.empty())
+  if (is_news)
     for (const Kind& kind : kinds_) {
       if (kind.resource != api::kinds::resource_slices) continue;
       for (const kube::Object& slice : kind.home->objects_in(peer_.local_namespace))

@@ -83,7 +83,7 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
                {.answers = [this] { return answers_ == true && withdrawn_ != true; },
                 .liqo_namespace = [this] { return declared_namespace(); },
                 .standing = [this] { return standing_silence(); },
-                .changed = [this] { tell_silence(); }}),
+                .changed = [this](bool is_news) { tell_silence(is_news); }}),
       workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
   share_history(provider_);
@@ -463,6 +463,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
 asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Object local, kube::Object replica) {
   const kube::ObjectKey remote_key = replica.key();
   auto created = co_await provider_api_.create(kind.resource, replica);
+  note_taking({std::string(kind.resource.plural), local.key()}, created ? nullptr : &created.error());
   if (created) {
     log_.info("replica created", {{"kind", kind.resource.kind}, {"object", remote_key}});
     kind.provider->observe(std::move(*created));
@@ -504,6 +505,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
   std::string text = kube::json::serialize(patch);
   if (memory_[work].futile_update == text) co_return kube::Result<void>();
   auto patched = co_await provider_api_.patch(kind.resource, remote_key, {kube::PatchType::merge, text});
+  note_taking(work, patched ? nullptr : &patched.error());
   if (!patched && patched.error().is_not_found()) {
     // The watch is behind, or may not read any more. The change of the cache brings the key back.
     kind.provider->observe_gone(remote_key, kube::string_at(patch, {"metadata", "uid"}));
@@ -574,6 +576,7 @@ asio::awaitable<void> ReplicationSession::probe() {
         log_.info("the provider's API server answers");
       else
         log_.warn("the provider's API server does not answer", {{"error", verdict.error}});
+      if (verdict.is_alive) budget_->orders->wake(context_.clock.now());
       if (health_changed_) health_changed_();
     }
     look_at_clock();

@@ -97,8 +97,10 @@ class ReplicationSession {
   void see_orders(const kube::WorkKey& work);
   /// Likewise of a slice; `local`: as it is at home, where it is still for this provider.
   void see_slice(const kube::WorkKey& work, const std::optional<kube::Object>& local);
-  /// Tells on each slice that waits why it does.
-  void tell_silence();
+  /// Notes whether the provider's API server could take a replica; null = it has.
+  void note_taking(const kube::WorkKey& work, const kube::Failure* failure);
+  /// Has others hear of what is told of the provider. `is_news`: each slice that waits, too.
+  void tell_silence(bool is_news);
   /// What the ForeignCluster tells of the provider.
   core::SilenceNote standing_silence() const;
   /// Where the Lease of the provider's leader is, as far as that is declared.
@@ -173,6 +175,7 @@ class ReplicationSession {
   kube::InformerHandle foreign_clusters_;
   OrderBook orders_;
   std::map<std::string, std::set<std::string>> asked_;  ///< namespaces that a map asks for twins of
+  std::set<kube::WorkKey> not_taken_;  ///< those whose last replica the server of the provider could not take
   kube::Controller controller_;
   SilenceWatch silence_;
   SessionWorkers workers_;

@@ -31,7 +31,8 @@ asio::awaitable<void> SilenceWatch::run() {
   while (true) {
     judge_.see(orders_->sight(), reader_.answers(), now());
     if (judge_.is_look_due(context_.clock.now())) co_await look();
-    if (judge_.take_wake()) orders_->wake();
+    if (judge_.take_wake()) orders_->wake(context_.clock.now());
+    orders_->catch_up(context_.clock.now());
     tell();
     if (note_ && note_->words.empty()) co_await orders_->any().wait();
     co_await context_.clock.sleep(pause);
@@ -55,13 +56,14 @@ asio::awaitable<void> SilenceWatch::look() {
 void SilenceWatch::tell() {
   if (!note_ && !judge_.is_settled(context_.clock.now())) return;
   if (note_ == judge_.note()) return;
-  const bool is_news = !judge_.note().words.empty() && (!note_ || note_->words != judge_.note().words);
+  const std::string words = core::without_count(judge_.note().words);
+  const bool is_news = !words.empty() && (!note_ || core::without_count(note_->words) != words);
   if (is_news)
     log_.warn("the provider does not act", {{"error", judge_.note().words}});
   else if (note_ && !note_->words.empty() && judge_.note().words.empty())
     log_.info("the provider acts again");
   note_ = judge_.note();
-  reader_.changed();
+  reader_.changed(is_news);
 }
 
 }  // namespace liqo::controllers

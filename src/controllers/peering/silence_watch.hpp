@@ -14,8 +14,9 @@
 
 namespace liqo::controllers {
 
-/// Judges a provider by what waits for it and by its Lease, which is read while something waits for too long or while
-/// something is told, and at most every three seconds. One thread.
+/// Judges a provider by what waits for it and by its Lease, which is read while something waits for too long, while
+/// something is told, or while something waits just after the provider has come back, and at most every three seconds.
+/// Has what waits tried again when it comes back. One thread.
 class SilenceWatch {
  public:
   struct Reader {
@@ -25,8 +26,9 @@ class SilenceWatch {
     std::function<std::string()> liqo_namespace;
     /// What is told of the provider when run() begins.
     std::function<core::SilenceNote()> standing;
-    /// Called when note() has changed. Must not suspend.
-    std::function<void()> changed;
+    /// Called when note() has changed. `is_news`: something is told, and differs by more than the number of orders.
+    /// Must not suspend.
+    std::function<void(bool is_news)> changed;
   };
   /// `provider` outlives this.
   SilenceWatch(std::string cluster, kube::Api& provider, std::shared_ptr<ProviderOrders> orders, Context context,

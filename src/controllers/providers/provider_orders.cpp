@@ -5,6 +5,12 @@
 #include <vector>
 
 namespace liqo::controllers {
+namespace {
+
+/// Between two times that what waits is tried again because the provider seems to be back.
+constexpr kube::Duration wake_pause = std::chrono::seconds(5);
+
+}  // namespace
 
 core::OrdersSight ProviderOrders::sight() const {
   std::vector<const core::OpenOrders*> parts;
@@ -13,7 +19,15 @@ core::OrdersSight ProviderOrders::sight() const {
   return core::sight_of(parts);
 }
 
-void ProviderOrders::wake() const {
+void ProviderOrders::wake(kube::TimePoint now) {
+  is_put_off_ = true;
+  catch_up(now);
+}
+
+void ProviderOrders::catch_up(kube::TimePoint now) {
+  if (!is_put_off_ || (woken_at_ && now - *woken_at_ < wake_pause)) return;
+  is_put_off_ = false;
+  woken_at_ = now;
   for (const OrderBook* book : books_)
     if (!book->orders_.is_empty()) book->wake_();
 }

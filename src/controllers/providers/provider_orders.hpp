@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -23,8 +24,11 @@ class ProviderOrders {
   core::OrdersSight sight() const;
   /// Set while an order waits.
   kube::async::Event& any() { return any_; }
-  /// Has what waits tried again at once, because somebody leads at the provider again.
-  void wake() const;
+  /// Has what waits tried again, because the provider may have come back: at once, or, where that was done less than
+  /// five seconds ago, when catch_up() is called after that time. A provider may come and go all the time.
+  void wake(kube::TimePoint now);
+  /// Does what wake() has put off, once it is due.
+  void catch_up(kube::TimePoint now);
 
  private:
   friend class OrderBook;
@@ -32,6 +36,8 @@ class ProviderOrders {
 
   std::set<OrderBook*> books_;
   kube::async::Event any_;
+  std::optional<kube::TimePoint> woken_at_;
+  bool is_put_off_ = false;
 };
 
 /// What one part of home waits for. One thread.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/offloading/placement.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/node_selector.hpp"
@@ -51,7 +52,7 @@ void add_anti_affinity(json::object& affinity, const kube::Object& local_pod, co
                     {"topologyKey", "kubernetes.io/hostname"}};
   json::object& rule = kube::ensure_object(affinity, "podAntiAffinity");
   if (preset == "hard")
-    rule["requiredDuringSchedulingIgnoredDuringExecution"] = json::array{std::move(term)};
+    rule[required_terms] = json::array{std::move(term)};
   else
     rule["preferredDuringSchedulingIgnoredDuringExecution"] =
         json::array{json::object{{"weight", 1}, {"podAffinityTerm", std::move(term)}}};
@@ -59,8 +60,7 @@ void add_anti_affinity(json::object& affinity, const kube::Object& local_pod, co
 
 void exclude_virtual_nodes(json::object& affinity) {
   const json::value exclusion = requirement(api::labels::type, "NotIn", {json::value(api::labels::type_virtual_node)});
-  json::object& required = kube::ensure_object(kube::ensure_object(affinity, "nodeAffinity"),
-                                               "requiredDuringSchedulingIgnoredDuringExecution");
+  json::object& required = kube::ensure_object(kube::ensure_object(affinity, "nodeAffinity"), required_terms);
   json::value& terms = required["nodeSelectorTerms"];
   if (!terms.is_array() || terms.get_array().empty()) {
     terms = json::array{json::object{{"matchExpressions", json::array{exclusion}}}};

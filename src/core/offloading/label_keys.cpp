@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/json_values.hpp"
+#include "core/offloading/placement.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {
@@ -36,7 +37,7 @@ void drop_merged_label_keys(json::object& spec) {
   for (std::string_view rule : {"podAffinity", "podAntiAffinity"}) {
     json::object* terms = object_in(*affinity, rule);
     if (!terms) continue;
-    for_each_object(*terms, "requiredDuringSchedulingIgnoredDuringExecution", drop_merged);
+    for_each_object(*terms, required_terms, drop_merged);
     for_each_object(*terms, "preferredDuringSchedulingIgnoredDuringExecution", [](json::object& weighted) {
       if (json::object* term = object_in(weighted, "podAffinityTerm")) drop_merged(*term);
     });

@@ -23,6 +23,8 @@ constexpr kube::Duration rest_after = 10min, rest_pause = 1min;
 /// For so long after the first renewal what waits is tried again at each one: webhooks answer later than a Lease is
 /// taken.
 constexpr kube::Duration back_time = 30s;
+/// Between two numbers of orders that are told.
+constexpr kube::Duration count_pause = 30s;
 /// New pods are kept away after this time of proven absence.
 constexpr kube::Duration closing_time = 60s;
 /// What was told is taken back where no look succeeds for the first, or nothing waits for the second: no order comes
@@ -38,7 +40,7 @@ constexpr kube::Duration settling_time = 90s;
 constexpr kube::Duration oldest_shown = 24h * 30;
 
 constexpr std::string_view not_running = " has not run since ", not_acted = " has not acted upon ",
-                           closing = "; new pods are kept away meanwhile";
+                           it_has = "; it has ", of_yours = " of yours", closing = "; new pods are kept away meanwhile";
 
 std::string time_text(kube::WallTime time, kube::WallTime now) {
   // 2026-11-21T10:00:00Z
@@ -51,7 +53,7 @@ std::string time_text(kube::WallTime time, kube::WallTime now) {
 }
 
 std::string count_text(std::size_t orders) {
-  return std::to_string(orders) + (orders == 1 ? " order" : " orders") + " of yours";
+  return std::to_string(orders) + (orders == 1 ? " order" : " orders") + std::string(of_yours);
 }
 
 }  // namespace
@@ -133,6 +135,15 @@ SilenceNote silence_note(const kube::Object& foreign_cluster) {
   return server ? silence_note(kube::string_at(*server, {"message"})) : SilenceNote{};
 }
 
+std::string without_count(std::string_view words) {
+  const bool proven = words.contains(not_running);
+  const std::size_t begin = words.find(proven ? it_has : not_acted);
+  const std::size_t end = begin == std::string_view::npos ? begin : words.find(of_yours, begin);
+  if (end == std::string_view::npos) return std::string(words);
+  return std::string(words.substr(0, begin)) + (proven ? std::string() : std::string(not_acted) + "orders of yours") +
+         std::string(words.substr(end + of_yours.size()));
+}
+
 bool SilenceJudge::waits(kube::TimePoint now) const {
   const auto& oldest = orders_.all.oldest;
   return oldest && now - std::max(oldest->at, orders_.acted.value_or(oldest->at)) >= order_patience;
@@ -154,7 +165,7 @@ bool SilenceJudge::is_resting(kube::TimePoint now) const {
 }
 
 bool SilenceJudge::is_look_due(kube::TimePoint now) const {
-  if (!answers_ || (!waits(now) && note_.words.empty() && !resumes_)) return false;
+  if (!answers_ || (!waits(now) && note_.words.empty() && !resumes_ && !is_back())) return false;
   return !tried_ || now - *tried_ >= (is_resting(now) ? rest_pause : look_pause);
 }
 
@@ -183,12 +194,14 @@ void SilenceJudge::looked(const LeaderSight& leader, kube::TimePoint asked, Mome
   failing_since_.reset();
   hidden_ = false;
   blind_since_.reset();
-  const bool differs = run_ && (run_->leader.renewed != leader.renewed || run_->leader.holder != leader.holder);
+  const bool was_still = is_still(),
+             differs = run_ && (run_->leader.renewed != leader.renewed || run_->leader.holder != leader.holder);
   if (!run_ || differs || is_apart) {
     const bool renewed = differs && !leader.holder.empty();
     run_ = Run{.leader = leader, .first = now, .last = asked, .renewals = renewed ? run_->renewals + 1 : 0};
     if (renewed && note_.proven && !back_at_) back_at_ = now.at;
-    wake_ = wake_ || (renewed && back_at_);
+    if (renewed && (note_.proven || was_still)) note_return(now.at);
+    wake_ = wake_ || (renewed && returned_at_);
   } else {
     run_->last = asked;
     run_->renewals = 0;
@@ -214,9 +227,12 @@ void SilenceJudge::see(const OrdersSight& orders, bool answers, Moment now) {
     idle_since_.reset();
   else if (!idle_since_)
     idle_since_ = now.at;
-  if (back_at_ && now.at - *back_at_ >= back_time) back_at_.reset();
+  for (auto* time : {&back_at_, &returned_at_})
+    if (*time && now.at - **time >= back_time) time->reset();
+  if (acted && (!note_.words.empty() || is_still())) note_return(now.at);
+  wake_ = wake_ || (acted && returned_at_);
   // Looks begin anew with the next order that waits too long: what lies between two of them proves nothing.
-  if (!waits(now.at) && note_.words.empty() && !back_at_ && !acted && !resumes_) {
+  if (!waits(now.at) && note_.words.empty() && !back_at_ && !is_back() && !acted && !resumes_) {
     run_.reset();
     failing_since_.reset();
     blind_since_.reset();
@@ -253,15 +269,17 @@ void SilenceJudge::judge_told(Moment now) {
   const bool unseen = !note_.proven && orders_.fresh.count == 0;
   if (idle || back || blind || unseen) return untell(now.at);
   if (note_.proven && now.at - proven_at_ >= closing_time) note_.closes = true;
-  if (tells_orders_ && run_ && is_resting(now.at)) {
-    note_.words = forge_words(true, now);
-    tells_orders_ = false;
-  }
+  if (count_of(note_.proven) != told_count_ && now.at - counted_at_ >= count_pause) count(note_.proven, now);
+}
+
+void SilenceJudge::note_return(kube::TimePoint now) {
+  if (!returned_at_) returned_at_ = now;
 }
 
 void SilenceJudge::tell(bool proven, Moment now) {
-  note_ = {.words = forge_words(proven, now), .proven = proven, .closes = proven && resumes_};
-  tells_orders_ = orders_.all.count > 0;
+  note_ = {.words = {}, .proven = proven, .closes = proven && resumes_};
+  absent_since_ = absent_since(proven);
+  count(proven, now);
   told_at_ = now.at;
   if (proven) {
     proven_at_ = now.at;
@@ -276,16 +294,24 @@ void SilenceJudge::untell(kube::TimePoint now) {
   untold_at_ = now;
 }
 
-std::string SilenceJudge::forge_words(bool proven, Moment now) const {
-  if (!proven)
-    return "cluster " + cluster_ + std::string(not_acted) + count_text(orders_.fresh.count) + " since " +
-           time_text(orders_.fresh.oldest->wall, now.wall) + ": ask its operator whether Liqo runs there";
-  kube::WallTime since = run_->first.wall;
-  if (const auto said = kube::parse_time(run_->leader.renewed); said && *said <= since && since - *said <= oldest_shown)
-    since = *said;
-  const std::size_t count = orders_.all.count;
-  return "Liqo of cluster " + cluster_ + std::string(not_running) + time_text(since, now.wall) +
-         (count > 0 ? "; it has " + count_text(count) : std::string()) + ": ask its operator to start liqod";
+kube::WallTime SilenceJudge::absent_since(bool proven) const {
+  if (!proven) return orders_.fresh.oldest->wall;
+  const kube::WallTime seen = run_->first.wall;
+  const auto said = kube::parse_time(run_->leader.renewed);
+  return said && *said <= seen && seen - *said <= oldest_shown ? *said : seen;
+}
+
+void SilenceJudge::count(bool proven, Moment now) {
+  told_count_ = count_of(proven);
+  counted_at_ = now.at;
+  const std::string orders = count_text(told_count_), since = time_text(absent_since_, now.wall);
+  if (proven)
+    note_.words = "Liqo of cluster " + cluster_ + std::string(not_running) + since +
+                  (told_count_ > 0 ? std::string(it_has) + orders : std::string()) +
+                  ": ask its operator to start liqod";
+  else
+    note_.words = "cluster " + cluster_ + std::string(not_acted) + orders + " since " + since +
+                  ": ask its operator whether Liqo runs there";
 }
 
 }  // namespace liqo::core

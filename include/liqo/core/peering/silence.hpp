@@ -93,9 +93,12 @@ std::string with_silence(std::string message, const SilenceNote& note);
 SilenceNote silence_note(std::string_view message);
 /// The note in the status of a ForeignCluster.
 SilenceNote silence_note(const kube::Object& foreign_cluster);
+/// The words of a note without the number of orders, for the many objects that are not written for each order.
+std::string without_count(std::string_view words);
 
 /// Judges one provider, which may write anything into its Lease: absence is proven by our own clock alone, and what is
-/// told changes at a bounded rate. Pure: the owner looks at the Lease when told to, and calls see() from time to time.
+/// told changes at a bounded rate, the number of orders in it every half minute. Pure: the owner looks at the Lease
+/// when told to, and calls see() from time to time.
 ///
 /// Proven absent: two looks in a row, and all between them, found that nobody holds the Lease, or that it was not
 /// renewed for its duration, while no order was acted upon. What is told stays until an order is acted upon, the Lease
@@ -111,7 +114,8 @@ class SilenceJudge {
   void resume(const SilenceNote& standing) { resumes_ = standing.closes; }
   /// Takes what waits, and whether the provider's API server answers.
   void see(const OrdersSight& orders, bool answers, Moment now);
-  /// Whether a look at the Lease is due. Nothing is looked at while nothing waits or is told.
+  /// Whether a look at the Lease is due. Nothing is looked at while nothing waits for too long or is told, unless the
+  /// provider has come back a moment ago.
   bool is_look_due(kube::TimePoint now) const;
   /// A look that was begun at `asked` has succeeded.
   void looked(const LeaderSight& leader, kube::TimePoint asked, Moment now);
@@ -126,7 +130,9 @@ class SilenceJudge {
   const SilenceNote& note() const { return note_; }
   /// Whether there was time enough to find out: before that an empty note takes nothing back that was told before.
   bool is_settled(kube::TimePoint now) const;
-  /// Whether orders are to be tried again at once, because somebody leads again; asked once.
+  /// Whether orders are to be tried again at once, because the provider has come back: its Lease is renewed again, or
+  /// it acts. So they are at each sign of it for half a minute, since webhooks answer later than a Lease is taken.
+  /// Asked once.
   bool take_wake() { return std::exchange(wake_, false); }
 
  private:
@@ -142,13 +148,22 @@ class SilenceJudge {
   bool waits_anew(kube::TimePoint now) const;
   bool is_resting(kube::TimePoint now) const;
   bool is_stale() const;
+  /// Whether two looks in a row have found the same renewal: whoever leads renews more often.
+  bool is_still() const { return run_ && run_->last > run_->first.at; }
+  /// Whether the provider has come back a moment ago, and something waits for it.
+  bool is_back() const { return returned_at_ && orders_.all.count > 0; }
+  void note_return(kube::TimePoint now);
   bool is_proven(kube::TimePoint now) const;
   bool is_unreadable(kube::TimePoint now) const;
   void tell(bool proven, Moment now);
   void untell(kube::TimePoint now);
   void judge(Moment now);
   void judge_told(Moment now);
-  std::string forge_words(bool proven, Moment now) const;
+  /// Since when nobody is seen to be there.
+  kube::WallTime absent_since(bool proven) const;
+  /// Has the note say how many orders wait, since `absent_since_`.
+  void count(bool proven, Moment now);
+  std::size_t count_of(bool proven) const { return proven ? orders_.all.count : orders_.fresh.count; }
 
   std::string cluster_;
   OrdersSight orders_;
@@ -163,12 +178,15 @@ class SilenceJudge {
   std::optional<kube::TimePoint> blind_since_;    ///< since when no look succeeds, or none can be tried
   std::optional<kube::TimePoint> idle_since_;     ///< since when nothing waits
   SilenceNote note_;
-  bool tells_orders_ = false;               ///< `note_` says how many wait
+  kube::WallTime absent_since_{};           ///< of `note_`
+  std::size_t told_count_ = 0;              ///< how many wait, as `note_` has it
+  kube::TimePoint counted_at_{};            ///< when `note_` was given that number
   std::optional<kube::TimePoint> told_at_;  ///< of `note_`
   kube::TimePoint proven_at_{};
   std::optional<kube::TimePoint> untold_at_;
-  kube::Duration pause_{};                  ///< until the next telling, from `untold_at_` on
-  std::optional<kube::TimePoint> back_at_;  ///< when the Lease was renewed again after a proof
+  kube::Duration pause_{};                      ///< until the next telling, from `untold_at_` on
+  std::optional<kube::TimePoint> back_at_;      ///< when the Lease was renewed again after a proof
+  std::optional<kube::TimePoint> returned_at_;  ///< when the provider was seen to be back, for which orders are woken
   bool wake_ = false;
 };
 

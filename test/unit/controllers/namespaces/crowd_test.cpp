@@ -1,10 +1,16 @@
 // Virtual nodes that come in crowds, and many namespaces: what is looked at again, how often, and how soon.
 #include <doctest/doctest.h>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "../adds.hpp"
 #include "../cluster_fixture.hpp"
 #include "controllers/crowd_pause.hpp"
+#include "controllers/namespaces/namespace_offloading.hpp"
+#include "kube/runtime/manager.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/core/offloading/event_source.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -55,6 +61,47 @@ struct Crowded : ClusterFixture {
       count += write.actor == link.actor() && write.plural == "namespaceoffloadings";
     return count;
   }
+};
+
+/// A leadership that the test gives and takes.
+struct Reign final : kube::Leadership {
+  using Leadership::Leadership;
+  using Leadership::set_leading;
+};
+
+/// NamespaceOffloadingController alone, in the terms of one replica.
+struct Terms : Crowded {
+  Terms() {
+    settings.cluster_id = "rome";
+    controller.emplace(controllers::Context{{simulator.executor(), simulator.clock(), random, seen, &reign},
+                                            manager.caches(),
+                                            manager.events(),
+                                            reign,
+                                            settings,
+                                            core::secure_random,
+                                            accounts});
+    manager.add([this] { return kube::run_while_leading(reign, [this] { return controller->run(); }); });
+  }
+  ~Terms() { simulator.run(group.stop()); }
+  double enqueued() const { return adds(seen.text(), "namespaceoffloading"); }
+  /// Ends the term as soon as more than that many keys were enqueued, in this very moment.
+  asio::awaitable<void> end_term_at(double many) {
+    for (int turn = 0; turn < 1000 && enqueued() <= many; ++turn) co_await asio::post(asio::use_awaitable);
+    reign.set_leading(false);
+  }
+
+  kube::Metrics seen;
+  kube::Random random{1};
+  controllers::Settings settings;
+  kube::testing::SimTransport transport{link};
+  Reign reign{simulator.executor()};
+  kube::Manager manager{{simulator.executor(), simulator.clock(), random, seen},
+                        transport,
+                        {.cluster = "rome", .source = core::event_source}};
+  controllers::ProviderAccounts accounts{settings.provider_cache_mib, seen};
+  std::optional<controllers::NamespaceOffloadingController> controller;
+  kube::InformerHandle nodes = manager.caches().acquire({.resource = kinds::virtual_nodes});
+  kube::async::TaskGroup group{simulator.executor()};
 };
 
 }  // namespace
@@ -175,6 +222,33 @@ TEST_CASE_FIXTURE(Crowded, "a crowd is one also where each selector is that of f
   CHECK(reaches([&] { return selects(name(0, 0), "p9") && selects(name(selectors - 1, of_each - 1), "p9"); }, 10s));
   pass(10s);
   CHECK(status_writes() - before <= 6 * selectors * of_each);
+}
+
+TEST_CASE_FIXTURE(Terms, "a crowd that a term of leadership leaves half enqueued is enqueued in the next one") {
+  constexpr int namespaces = 2000;
+  const auto name = [](int number) { return "n" + std::to_string(number); };
+  const auto all_select = [&](const std::string& cluster) {
+    for (int i = 0; i < namespaces; ++i)
+      if (!selects(name(i), cluster)) return false;
+    return true;
+  };
+  for (int i = 0; i < namespaces; ++i) offload(name(i), "");
+  add_node("rimini", "rimini", "east");
+  reign.set_leading(true);
+  group.spawn(manager.run());
+  pass(1min);
+  REQUIRE(all_select("rimini"));
+  const double before = enqueued();
+  nodes.subscribe([this, before](const kube::ObjectKey&) { group.spawn(end_term_at(before + 256)); });
+  add_node("milan", "milan", "east");
+  pass(5s);
+  REQUIRE(!reign.is_leader());
+  REQUIRE(enqueued() - before > 256);
+  REQUIRE(enqueued() - before < namespaces);
+  CHECK(!all_select("milan"));
+  reign.set_leading(true);
+  pass(20s);
+  CHECK(all_select("milan"));
 }
 
 }  // namespace liqo::testing

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "../offloading_fixture.hpp"
+#include "controllers/providers/provider_orders.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/core/peering/forge.hpp"
 #include "liqo/core/peering/silence.hpp"
@@ -18,7 +19,8 @@ struct SilentProvider : Offloading {
   SilentProvider() : Offloading({}, {}, prepare) {
     outage = [this](kube::HttpRequest& request) {
       if (request.resource == "leases" && request.verb == "get") ++looks;
-      return webhook_is_away && request.verb == "create" && request.resource == "shadowpods";
+      return webhook_is_away && request.verb == "create" &&
+             (request.resource == "shadowpods" || request.resource == "resourceslices");
     };
     refuse = [this](const kube::HttpRequest& request) {
       return std::string(request.resource == "leases" && is_of_go ? "leases is forbidden" : "");
@@ -84,6 +86,11 @@ struct SilentProvider : Offloading {
         {"class", "default"}, {"consumerClusterID", "rome"}, {"providerClusterID", "milan"}, {"csr", "Q1NS"}};
     apply(kinds::resource_slices, slice);
   }
+  bool has_slice_at_milan() { return milan.get(kinds::resource_slices, {"liqo-tenant-rome", "pool"}) != nullptr; }
+  std::size_t writes_of(std::string_view plural) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        server.writes(), [&](const auto& write) { return write.actor == link.actor() && write.plural == plural; }));
+  }
   std::string told(std::string_view field = "message") { return condition("web", api::offloaded_condition, field); }
   std::string closed() {
     const auto node = find(resources::nodes, {"", "milan"});
@@ -110,9 +117,10 @@ TEST_CASE("a provider without a leader is told of on the pod within 20 s, and cl
   CHECK(world.looks == 0);
   REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 11s));
   CHECK(world.told().starts_with("Liqo of cluster milan has not run since "));
-  CHECK(world.told().contains("; it has 1 order of yours"));
   CHECK(world.reaches([&] { return world.events("ProviderSilent").size() >= 2; }, 5s));
-  CHECK(world.note().words == world.told());
+  for (const std::string& event : world.events("ProviderSilent")) CHECK(event.contains("; it has 1 order of yours"));
+  CHECK(world.note().words.contains("; it has 1 order of yours"));
+  CHECK(core::without_count(world.note().words) == world.told());
   const auto node = world.find(kinds::virtual_nodes, {tenant, "milan"});
   CHECK(node->text().contains("ProviderSilent"));
   world.pass(45s);
@@ -147,6 +155,75 @@ TEST_CASE("pods that a provider could not take run soon after somebody leads the
   CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "other").has_value(); }, 1s));
 }
 
+TEST_CASE("a slice that a provider could not take is tried as soon as a pod is taken") {
+  SilentProvider world;
+  world.webhook_is_away = true;
+  world.create_pod("web");
+  world.give_slice();
+  REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 20s));
+  world.pass(10min);
+  world.webhook_is_away = false;
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web") || world.has_slice_at_milan(); }, 6s));
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web") && world.has_slice_at_milan(); }, 1s));
+}
+
+TEST_CASE("a slice that the server of a provider could not take is tried every few seconds, without pods, too") {
+  SilentProvider world;
+  world.webhook_is_away = true;
+  world.give_slice();
+  world.lead(180s);
+  CHECK(world.note().words == "");
+  CHECK(!world.has_slice_at_milan());
+  world.webhook_is_away = false;
+  CHECK(world.reaches([&] { return world.has_slice_at_milan(); }, 6s));
+}
+
+TEST_CASE("the number of orders follows on the ForeignCluster, and costs no write on the pods that wait") {
+  SilentProvider world;
+  const auto says = [&](const std::string& number) {
+    return world.reaches([&] { return world.note().words.contains("; it has " + number + " of yours"); }, 35s);
+  };
+  world.create_pod("web");
+  REQUIRE(says("1 order"));
+  for (int i = 0; i < 20; ++i) world.create_pod("web-" + std::to_string(i));
+  CHECK(says("21 orders"));
+  REQUIRE(world.reaches([&] { return world.condition("web-19", api::offloaded_condition, "reason") != "(none)"; }));
+  world.pass(10s);
+  const std::size_t pods = world.writes_of("pods"), peers = world.writes_of("foreignclusters");
+  const std::int64_t told = world.times_told("ProviderSilent");
+  for (int i = 0; i < 20; ++i) {
+    (void)world.server.remove(resources::pods, {shop, "web-" + std::to_string(i)}, {.grace_period_seconds = 0},
+                              "operator");
+    world.pass(6s);
+  }
+  CHECK(says("1 order"));
+  CHECK(world.writes_of("pods") == pods);
+  CHECK(world.writes_of("foreignclusters") - peers <= 7);  // one of them says that the Node is closed
+  CHECK(world.times_told("ProviderSilent") == told);
+}
+
+TEST_CASE("what waits for a provider that seems to come back all the time is tried at a bounded rate") {
+  kube::testing::Simulator simulator(1);
+  const auto orders = std::make_shared<controllers::ProviderOrders>(simulator.executor());
+  int tried = 0;
+  controllers::OrderBook book(orders, simulator.clock(), [&] { ++tried; });
+  const kube::TimePoint begin{};
+  orders->wake(begin);
+  CHECK(tried == 0);
+  book.open("pod a");
+  orders->wake(begin + 5s);
+  CHECK(tried == 1);
+  for (int i = 0; i < 40; ++i) orders->wake(begin + 5s + i * 100ms);
+  CHECK(tried == 1);
+  // The last of them is not forgotten.
+  orders->catch_up(begin + 9s);
+  CHECK(tried == 1);
+  orders->catch_up(begin + 10s);
+  CHECK(tried == 2);
+  orders->catch_up(begin + 1h);
+  CHECK(tried == 2);
+}
+
 TEST_CASE("a provider whose webhooks alone are away is told of in the words of its server, and closes nothing") {
   SilentProvider world;
   world.webhook_is_away = true;
@@ -171,7 +248,8 @@ TEST_CASE("of a provider that shows no Lease home tells what it sees, and closes
   world.is_of_go = true;
   world.create_pod("web");
   CHECK(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 20s));
-  CHECK(world.told().starts_with("cluster milan has not acted upon 1 order of yours since "));
+  CHECK(world.told().starts_with("cluster milan has not acted upon orders of yours since "));
+  CHECK(world.note().words.starts_with("cluster milan has not acted upon 1 order of yours since "));
   world.pass(5min);
   CHECK(world.closed() == "");
   world.run_at_milan("web");

@@ -129,6 +129,86 @@ TEST_CASE("where the Lease cannot be read home tells what it sees, until the pro
   CHECK(world.words().empty());
 }
 
+TEST_CASE("the number of orders that is told follows, at most every half minute") {
+  World world("");
+  world.orders.open("pod a", world.now());
+  world.pass(13s);
+  const std::string others = without_count(world.words());
+  CHECK(world.words().contains("; it has 1 order of yours"));
+  for (const char* order : {"pod b", "pod c"}) world.orders.open(order, world.now());
+  world.pass(29s);
+  CHECK(world.words().contains("; it has 1 order of yours"));
+  world.pass(1s);
+  CHECK(world.words().contains("; it has 3 orders of yours"));
+  world.pass(10min);
+  CHECK(world.changes == 2);
+  for (int i = 0; i < 300; ++i) {
+    world.orders.open("pod " + std::to_string(i), world.now());
+    world.pass(1s);
+  }
+  CHECK(world.changes <= 12);
+  world.orders.clear();
+  world.pass(30s);
+  CHECK(world.words() == others);
+  CHECK(world.judge.note().proven);
+}
+
+TEST_CASE("so does the number that home sees by itself, since the oldest of them") {
+  World world;
+  world.readable = false;
+  world.orders.open("pod a", world.now());
+  world.pass(10s);
+  world.orders.open("pod b", world.now());
+  world.pass(30s);
+  CHECK(world.words().contains("has not acted upon 2 orders of yours since 12:00:00 UTC"));
+  world.orders.close("pod a", OpenOrders::End::withdrawn, world.now().at);
+  world.pass(30s);
+  CHECK(world.words().contains("has not acted upon 1 order of yours since 12:00:00 UTC"));
+  world.orders.close("pod b", OpenOrders::End::withdrawn, world.now().at);
+  world.pass(1s);
+  CHECK(world.words().empty());
+}
+
+TEST_CASE("words without a number are the same for any number") {
+  for (const char* words : {"Liqo of cluster milan has not run since 11:59:58 UTC; it has 2 orders of yours: ask x",
+                            "Liqo of cluster milan has not run since 11:59:58 UTC: ask x"})
+    CHECK(without_count(words) == "Liqo of cluster milan has not run since 11:59:58 UTC: ask x");
+  for (const char* words : {"cluster milan has not acted upon 2 orders of yours since 12:00:00 UTC: ask x",
+                            "cluster milan has not acted upon 1 order of yours since 12:00:00 UTC: ask x",
+                            "cluster milan has not acted upon orders of yours since 12:00:00 UTC: ask x"})
+    CHECK(without_count(words) == "cluster milan has not acted upon orders of yours since 12:00:00 UTC: ask x");
+  CHECK(without_count("").empty());
+  CHECK(without_count("something else") == "something else");
+}
+
+TEST_CASE("what waits is tried again when a provider that was told of acts, and while it is seen for half a minute") {
+  World world;
+  world.orders.open("pod a", world.now());
+  world.orders.open("slice s", world.now());
+  world.pass(120s);
+  REQUIRE(world.judge.note().proven);
+  const int before = world.wakes;
+  world.act("pod a");
+  CHECK(world.wakes == before + 1);
+  // Its webhooks may answer a moment later.
+  world.pass(8s, true);
+  CHECK(world.wakes > before + 1);
+  world.pass(30s, true);
+  const int later = world.wakes;
+  world.pass(5min, true);
+  CHECK(world.wakes == later);
+}
+
+TEST_CASE("what waits is tried again also where a provider was away for too short to be told of") {
+  World world;
+  world.orders.open("slice s", world.now());
+  world.pass(14s);
+  CHECK(world.wakes == 0);
+  world.pass(4s, true);
+  CHECK(world.wakes >= 1);
+  CHECK(world.words().empty());
+}
+
 TEST_CASE("a Lease that becomes readable replaces what home has seen by what it proves") {
   World world;
   world.readable = false;
