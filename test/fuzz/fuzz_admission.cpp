@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "liqo/core/admission/check_orders.hpp"
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/exposure.hpp"
-#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/admission/validations.hpp"

@@ -12,22 +12,11 @@
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 #include "model/closings.hpp"
+#include "model/findings.hpp"
 #include "model/pod_ranges.hpp"
 #include "text/palette.hpp"
 
 namespace liqoctl::model {
-
-enum class State {
-  good,
-  bad,
-  open,  ///< there is nothing to look at, it is switched off, or somebody wants it so: nothing needs a hand
-};
-
-struct Finding {
-  std::string about;  ///< e.g. "webhooks"
-  State state = State::good;
-  std::string text;
-};
 
 /// `ahead`: how far the API server's clock is ahead of this machine's; nothing where it does not tell the time.
 Finding judge_clock(std::optional<std::chrono::seconds> ahead);

@@ -1,13 +1,23 @@
-// How the judges of `liqoctl check` word their findings.
+// What judges of `liqoctl check` find, and how they word it.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "model/check.hpp"
-
 namespace liqoctl::model {
+
+enum class State {
+  good,
+  bad,
+  open,  ///< there is nothing to look at, it is switched off, or somebody wants it so: nothing needs a hand
+};
+
+struct Finding {
+  std::string about;  ///< e.g. "webhooks"
+  State state = State::good;
+  std::string text;
+};
 
 inline Finding good(std::string_view about, std::string text) {
   return {std::string(about), State::good, std::move(text)};

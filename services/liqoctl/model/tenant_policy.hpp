@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
-#include "model/check.hpp"
+#include "model/findings.hpp"
 
 namespace liqoctl::model {
 

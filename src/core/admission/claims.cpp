@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "kube/base/printable.hpp"
-#include "liqo/core/admission/orders.hpp"
+#include "liqo/core/admission/check_orders.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 
 namespace liqo::core::admission {

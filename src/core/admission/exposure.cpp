@@ -5,7 +5,7 @@
 
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/admission/orders.hpp"
+#include "liqo/core/admission/check_orders.hpp"
 #include "liqo/core/admission/pod_firewall.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/names.hpp"

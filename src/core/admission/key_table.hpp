@@ -1,5 +1,7 @@
 // Labels and annotations of pods by which software in a cluster takes orders, by the domains of their keys;
-// order_table.hpp has those of other objects. Tested by test/unit/core/admission/pod_metadata_test.cpp.
+// order_table.hpp has those of other objects.
+// Tested by test/unit/core/admission/pod_metadata_test.cpp.
+// Tested by test/unit/core/admission/kept_metadata_test.cpp.
 #pragma once
 
 #include <string_view>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "core/admission/key_table.hpp"
 #include "liqo/core/names.hpp"
 
 namespace liqo::core::admission {
@@ -240,6 +241,21 @@ std::string_view who_obeys(TwinKind kind, Metadata part, std::string_view key) {
       if (const std::string_view found = find(of_exposure, key); !found.empty()) return found;
       return find(of_ingresses, key);
   }
+  return {};
+}
+
+AllowedKeys allowed_keys(TwinKind kind, Metadata part, const PodPolicy& policy) {
+  if (part == Metadata::labels) return {policy.object_labels, "objectLabels"};
+  if (kind == TwinKind::service) return {policy.service_annotations, "serviceAnnotations"};
+  if (kind == TwinKind::ingress) return {policy.ingress_annotations, "ingressAnnotations"};
+  return {policy.object_annotations, "objectAnnotations"};
+}
+
+std::string why_refused(TwinKind kind, Metadata part, std::string_view key, const PodPolicy& policy) {
+  if (const std::string_view obeyed_by = who_obeys(kind, part, key); !obeyed_by.empty())
+    return "is an order to " + std::string(obeyed_by);
+  if (policy.strict_metadata && !is_common_annotation(key) && !is_below(domain_of(key), "liqo.io"))
+    return "is not known here, and strictMetadata of the policy refuses what is unknown";
   return {};
 }
 

@@ -1,7 +1,6 @@
-// What of a ShadowPod's labels, annotations and tolerations reaches its Pod.
+// Which labels and annotations of a ShadowPod are a reason to refuse its Pod.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "liqo/core/admission/pod_firewall.hpp"
@@ -10,27 +9,9 @@
 namespace liqo::core::admission {
 
 /// Checks what becomes the metadata of the pod: labels of reserved domains, and annotations that make the pod another.
-/// Other annotations are no reason to refuse a pod, whatever they are: see `kept_annotations`.
-/// Stops after `max_found` findings.
+/// Other annotations are no reason to refuse a pod, whatever they are: see `kept_annotations`
+/// (kept_metadata.hpp). Stops after `max_found` findings.
 std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy,
                                         std::size_t max_found = max_findings);
-
-/// The annotations of a ShadowPod: those that go onto its Pod, and the others as texts of core/offloading/left_out.hpp.
-struct KeptAnnotations {
-  kube::json::object kept;
-  std::vector<std::string> left_out;
-};
-/// Common annotations go onto the Pod, and those that the policy lists. A ShadowPod keeps them all, because a consumer
-/// that compares would write it for ever.
-KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& policy);
-
-/// The tolerations of a ShadowPod, likewise.
-struct KeptTolerations {
-  kube::json::array kept;
-  std::vector<std::string> left_out;
-};
-/// Tolerations of nodes that are not ready or not reachable go onto the Pod, which every pod has, and those of the
-/// taints that the policy lists. A pod with fewer of them has fewer nodes to run on, never more.
-KeptTolerations kept_tolerations(const kube::json::object& pod_spec, const PodPolicy& policy);
 
 }  // namespace liqo::core::admission

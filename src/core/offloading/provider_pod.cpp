@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/admission/pod_metadata.hpp"
+#include "core/admission/kept_metadata.hpp"
 #include "core/json_values.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "liqo/api/labels.hpp"

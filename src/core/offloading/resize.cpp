@@ -2,10 +2,10 @@
 
 #include <charconv>
 
+#include "core/being_resized.hpp"
 #include "core/json_values.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
-#include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/digest.hpp"
@@ -183,13 +183,6 @@ std::optional<json::object> resize_refusal_patch(const kube::Object& shadow, con
 
 bool is_without_resize(const kube::Failure& failure) {
   return failure.is_not_found() && failure.text().contains("could not find the requested resource");
-}
-
-bool is_being_resized(const kube::Object& pod) {
-  // Kubernetes before 1.34 does not report which generation the kubelet has seen.
-  const std::int64_t seen = kube::int_at(pod.status(), {"observedGeneration"});
-  if (seen > 0 && seen < pod.generation()) return true;
-  return kube::has_condition(pod, "PodResizeInProgress") || kube::has_condition(pod, "PodResizePending");
 }
 
 bool has_resized(const kube::Object& shadow, const kube::Object& remote) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "liqo/core/offloading/resize.hpp"
+#include "core/being_resized.hpp"
 
 namespace liqo::core {
 namespace {

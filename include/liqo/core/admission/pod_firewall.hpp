@@ -25,7 +25,7 @@ inline constexpr std::size_t max_findings = 8;
 inline constexpr std::size_t all_findings = static_cast<std::size_t>(-1);
 
 /// Checks the PodSpec of a ShadowPod. Empty = the firewall lets it run. Tolerations always pass; those that the tenant
-/// may not have are left out of the Pod (pod_metadata.hpp). Stops after `max_found` findings.
+/// may not have are left out of the Pod (kept_metadata.hpp). Stops after `max_found` findings.
 std::vector<Finding> check_pod(const kube::json::object& pod_spec, const PodPolicy& policy,
                                std::size_t max_found = max_findings);
 

@@ -79,10 +79,6 @@ inline constexpr std::string_view resize_not_carried =
 inline constexpr std::string_view resize_not_kept =
     "it takes the change of the ShadowPod and stores other amounts than those that were asked for";
 
-/// Whether a Pod may have other amounts than it asks for: its node is changing them, has deferred that or cannot do it,
-/// or has not seen the Pod's present generation.
-bool is_being_resized(const kube::Object& pod);
-
 /// At home: whether the Pod has the amounts of its ShadowPod, and its node has no resize left to do.
 bool has_resized(const kube::Object& shadow, const kube::Object& remote);
 /// At home: whether the provider resizes the Pod when its ShadowPod changes.

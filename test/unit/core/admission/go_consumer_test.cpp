@@ -6,9 +6,9 @@
 #include <iterator>
 #include <set>
 
+#include "liqo/core/admission/check_orders.hpp"
 #include "liqo/core/admission/claims.hpp"
 #include "liqo/core/admission/exposure.hpp"
-#include "liqo/core/admission/orders.hpp"
 #include "liqo/core/admission/shadow_pod.hpp"
 #include "liqo/core/admission/tenant_rules.hpp"
 #include "liqo/core/offloading/left_out.hpp"

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/admission/order_table.hpp"
+#include "liqo/core/admission/check_orders.hpp"
 #include "liqo/core/admission/claims.hpp"
 #include "reviews.hpp"
 
