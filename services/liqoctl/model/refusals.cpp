@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
+#include "model/closings.hpp"
 #include "model/daemon_arguments.hpp"
 #include "text/duration.hpp"
 #include "text/shown.hpp"
@@ -34,7 +36,12 @@ std::vector<ConsumerRefusal> refusals_since(const std::vector<kube::Object>& ten
     const auto consumer = consumers.find(map.ns());
     if (consumer == consumers.end() || map.name() != liqo::core::admission::refusals_config_map) continue;
     for (RefusedObject& refused : RefusalRing::read(map).newest_first())
-      if (refused.last >= since) all.push_back({.consumer = consumer->second, .refused = std::move(refused)});
+      if (refused.last >= since) {
+        // The answer to a slice was written for the consumer.
+        if (refused.kind == liqo::api::kinds::resource_slices.kind)
+          refused.reason = at_provider(refused.reason, consumer->second);
+        all.push_back({.consumer = consumer->second, .refused = std::move(refused)});
+      }
   }
   std::ranges::sort(all, [](const ConsumerRefusal& one, const ConsumerRefusal& other) {
     return std::tie(other.refused.last, one.consumer, one.refused.name, one.refused.reason) <
