@@ -117,10 +117,26 @@ void SliceGrantController::read_policy() {
   policy_ = std::move(reading.policy);
   if (policy_.storage_enabled && !storage_classes_) {
     storage_classes_ = context_.home.acquire({.resource = api::kinds::storage_classes});
-    const auto all = [this] { controller_.enqueue_all(slices_->store()); };
+    const auto all = [this] {
+      tell_missing_class();
+      controller_.enqueue_all(slices_->store());
+    };
     storage_classes_.subscribe([all](const kube::ObjectKey&) { all(); }, all);
   }
+  tell_missing_class();
   controller_.enqueue_all(slices_->store());
+}
+
+void SliceGrantController::tell_missing_class() {
+  const std::string& name = policy_.storage_class;
+  if (!policy_.storage_enabled || name.empty() || !storage_classes_->has_synced() || storage_classes_->find({"", name}))
+    return;
+  if (const auto map = config_->find({context_.settings.liqo_namespace, std::string(core::policy_config_map)}))
+    context_.events.warning(*map, kube::resources::config_maps, "StorageClassMissing",
+                            std::string(core::policy_settings::storage_class_name) + ": there is no StorageClass " +
+                                name + ", so consumers are offered no class by default, and claims of Liqo's class " +
+                                "get no volume here: create it, or name another one (value " +
+                                "storage.realStorageClassName)");
 }
 
 void SliceGrantController::see_tenant(const kube::Change& change) {

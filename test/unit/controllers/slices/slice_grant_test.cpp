@@ -525,6 +525,37 @@ TEST_CASE("the strictness of Quotas, and the default class, can be switched whil
   CHECK(milan.granted() == usual_grant);
 }
 
+TEST_CASE("a StorageClass that the settings name and that is not there is told at the settings, once") {
+  SliceProvider milan;
+  milan.server.serve(kinds::storage_classes);
+  const auto add_class = [&](std::string name) {
+    milan.apply(kinds::storage_classes, kube::Object::make(kinds::storage_classes, {"", std::move(name)}));
+  };
+  add_class("slow");
+  SUBCASE("it is not there") {
+    milan.set_policy(R"({"enable-storage": "true", "real-storage-class-name": "fast"})");
+    REQUIRE(milan.reaches([&] { return !milan.events("StorageClassMissing").empty(); }));
+    CHECK(milan.events("StorageClassMissing").front() ==
+          "real-storage-class-name: there is no StorageClass fast, so consumers are offered no class by default, and "
+          "claims of Liqo's class get no volume here: create it, or name another one (value "
+          "storage.realStorageClassName)");
+    add_class("slower");
+    milan.pass(10s);
+    CHECK(milan.events("StorageClassMissing").size() == 1);
+  }
+  SUBCASE("it is there") {
+    add_class("fast");
+    milan.set_policy(R"({"enable-storage": "true", "real-storage-class-name": "fast"})");
+    milan.pass(1min);
+    CHECK(milan.events("StorageClassMissing").empty());
+  }
+  SUBCASE("no storage is offered") {
+    milan.set_policy(R"({"enable-storage": "false", "real-storage-class-name": "fast"})");
+    milan.pass(1min);
+    CHECK(milan.events("StorageClassMissing").empty());
+  }
+}
+
 TEST_CASE("a setting that cannot be read after a start takes nothing back, and grants nothing") {
   SliceProvider milan;
   milan.set_policy(
