@@ -36,11 +36,11 @@ void add_admission_options(cli::Command app, Options& options, Texts& texts) {
   add_preset(app, "--webhook-certificate-lifetime", texts.webhook_lifetime,
              "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that");
   app.number("--metric-agent-port", options.metric_agent_port, port_or_none,
-             "Port at which API servers read the figures of consumers' pods (metrics.liqo.io); 0: consumers get none");
+             "Port at which API servers read the metrics of consumers' pods (metrics.liqo.io); 0: consumers get none");
   add_preset(app, "--metric-agent-timeout", texts.figures_timeout,
-             "Time that kubelets have to report these figures; later ones are left out");
+             "Time that kubelets have to report these metrics; later ones are left out");
   app.option("--kubelet-ca-file", options.kubelet_ca_file,
-             "CA with which the kubelets are verified that report figures; by default the cluster's")
+             "CA with which the kubelets are verified that report metrics; by default the cluster's")
       .existing_file();
   app.flag("--enable-resource-enforcement,!--disable-resource-enforcement", options.settings.enforce_resources,
            "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "

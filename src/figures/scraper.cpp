@@ -129,9 +129,9 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::scrape(std::string consume
     entry = found->second;
   } else {
     if (entries_.size() >= settings_.max_scrapes)
-      co_return kube::fail(kube::Errc::too_large, "too many figures are asked for at once; try again");
+      co_return kube::fail(kube::Errc::too_large, "too many metrics are asked for at once; try again");
     if (holdings_->of(key.first) >= settings_.max_kept_of_consumer)
-      co_return kube::fail(kube::Errc::too_large, "figures of cluster " + key.first +
+      co_return kube::fail(kube::Errc::too_large, "metrics of cluster " + key.first +
                                                       " that were asked for before are still being read; try again");
     entry = std::make_shared<Entry>(executor_);
     entries_.emplace(key, entry);
@@ -176,7 +176,7 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   co_await group.join();
   if (reading.answered == 0 && !reading.figures.empty())
     co_return kube::fail(kube::Errc::connect, "no kubelet that runs pods of cluster " + reading.consumer +
-                                                  " tells its figures; one says: " + reading.failure->text());
+                                                  " sends its metrics; one says: " + reading.failure->text());
   const auto told = std::make_shared<const Told>(core::tell_figures(reading.figures, reading.path == resource_path),
                                                  holdings_, reading.consumer);
   co_return Text(told, &told->text);
@@ -226,7 +226,7 @@ asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::N
     holdings_->hold(reading.consumer, more);
     if (bytes > settings_.max_read || figures.is_full() || reading.kept > settings_.max_kept_of_answer ||
         holdings_->of(reading.consumer) > settings_.max_kept_of_consumer || holdings_->all() > settings_.max_kept)
-      co_return kube::fail(kube::Errc::too_large, "its figures are more than are held at once");
+      co_return kube::fail(kube::Errc::too_large, "its metrics are more than are held at once");
   }
   if (lines.dropped() > 0) lines_dropped_.add(static_cast<double>(lines.dropped()));
   co_return kube::Result<void>();

@@ -117,7 +117,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(FiguresQuestion 
   const Asking asking(nodes_, question.node);
   if (asking.count() > settings_.max_asked) {
     refused_.add();
-    co_return refuse("too many ask for the figures of node " + question.node + " at once; try again");
+    co_return refuse("too many ask for the metrics of node " + question.node + " at once; try again");
   }
   const auto source = source_(question.node);
   if (!source) {
@@ -138,7 +138,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::serve(FiguresQuestion 
   }
   refused_.add();
   if (answered && !*answered) co_return std::unexpected(std::move(answered->error()));
-  co_return refuse("cluster " + source->provider + " has not told all figures in time");
+  co_return refuse("cluster " + source->provider + " has not sent all metrics in time");
 }
 
 asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(const FiguresQuestion& question,
@@ -146,7 +146,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::answer(const FiguresQu
   const auto pods = pods_(question.node);
   if (!pods) co_return refuse(pods.error().text());
   if (!response.hold(least_held + pods->keys.size() * key_size))
-    co_return refuse("too many figures are being read; try again");
+    co_return refuse("too many metrics are being read; try again");
   const Endpoint endpoint = question.endpoint;
   const bool is_relayed = endpoint != Endpoint::metrics_resource && endpoint != Endpoint::stats_summary;
   auto answer = co_await ask(source, asked_path(endpoint));
@@ -203,7 +203,7 @@ asio::awaitable<std::expected<void, Refusal>> FiguresApi::read(ProviderText& tex
     if (!lines) co_return std::unexpected(lines.error());
     for (const std::string& line : *lines) look.take(line);
     if (!response.hold(look.held() - std::exchange(held, look.held())))
-      co_return refuse("too many figures are being read; try again");
+      co_return refuse("too many metrics are being read; try again");
   }
   co_return std::expected<void, Refusal>();
 }

@@ -147,7 +147,7 @@ BAD = [
     Bad("a pod with a field that nobody knows", path("shadowpods", TWIN) + "?fieldValidation=Strict",
         a_shadow("x", hostDoor=True), 400, 'unknown field "spec.pod.hostDoor"'),
     Bad("a pod without containers", path("shadowpods", TWIN), a_shadow("x", containers=[]), 422,
-        "spec.pod.containers is empty"),
+        "spec.containers is empty"),
     Bad("a pod whose containers are a number", path("shadowpods", TWIN), a_shadow("x", containers=7), 422,
         "spec.pod.containers"),
     Bad("a pod of a user without a quota", path("shadowpods", TWIN), a_shadow("x"), 403,

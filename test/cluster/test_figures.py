@@ -144,7 +144,7 @@ def test_the_figures_of_another_consumer_are_refused(provider: Provider) -> None
     for where in ("metrics", "metrics/cadvisor"):
         code, words = provider.ask("troy", "corinth", where)
         assert code == 403
-        assert re.fullmatch(r'the figures of cluster "corinth" are not for user "[^"]+", who is not of that cluster\n', words)
+        assert re.fullmatch(r'the metrics of cluster "corinth" are not for user "[^"]+", who is not of that cluster\n', words)
     assert provider.ask("troy", "nobody")[0] == 403
     assert provider.ask("troy", "troy", "metrics/secrets")[0] == 400
     assert provider.delphi.daemon.metrics()["liqo_metric_agent_refused_total"] >= 3

@@ -136,7 +136,8 @@ def test_a_provider_whose_webhooks_alone_are_away(pair: Pair) -> None:
     finally:
         pair.provider.daemon.command = command
         pair.provider.daemon.restart()
-    wait_for(lambda: pair.runs("waiting"), 15, "the pod to run")
+    pair.provider.daemon.wait_asked()
+    wait_for(lambda: pair.runs("waiting"), 10, "the pod to run once the webhooks answer")
     assert not pair.told("waiting")
 
 
@@ -154,5 +155,8 @@ def test_a_provider_that_dies_again_and_again(pair: Pair) -> None:
         pair.provider.daemon.kill()
         stays(lambda: pair.told("waiting").startswith(SILENT) or pair.runs("waiting"), 10, "what is told")
     assert pair.runs("waiting") or pair.pod("waiting")["metadata"]["resourceVersion"] == before
+    seen = pair.renewed()
     pair.provider.daemon.start()
-    wait_for(lambda: pair.runs("waiting"), 30, "the pod to run")
+    # The Lease of the process that was killed has to run out first.
+    wait_for(lambda: pair.renewed() != seen, 60, "the process that stays to lead")
+    wait_for(lambda: pair.runs("waiting"), 10, "the pod to run once the Lease is renewed")

@@ -364,7 +364,7 @@ nodeAffinity:
   {{- end }}
 {{- end }}
 
-{{/* Whether consumers are told the figures of their pods. Earlier charts of the Go Liqo say "enable". */}}
+{{/* Whether consumers are told the metrics of their pods. Earlier charts of the Go Liqo say "enable". */}}
 {{- define "liqo.metricAgent" -}}
 {{- $agent := .Values.metricAgent -}}
 {{- $on := $agent.enabled -}}

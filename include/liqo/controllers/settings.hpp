@@ -22,7 +22,7 @@ namespace liqo::controllers {
 struct Settings {
   std::string cluster_id;               ///< of the cluster that this process serves
   std::string liqo_namespace = "liqo";  ///< the namespace that Liqo is installed in
-  std::string pod_cidrs;                ///< ranges of this cluster's pods, as peers are told; "" = they are not told
+  std::string pod_cidrs;                ///< ranges of this cluster's pods, which peers can read; "" = none are shown
   std::string node_ip;                  ///< InternalIP of every virtual node; where the kubelet API is served
   core::PortRange kubelet_ports{.first = 10250, .count = 64};  ///< of which each virtual node has one
   std::string kubelet_version;                                 ///< of virtual nodes until that of the provider is known

@@ -300,7 +300,8 @@ void add_install(CommandLine& line) {
   app.flag("--wait", flags->wait, "Wait until every replica runs (default true)");
   check_cluster_id(app.option("--cluster-id", flags->cluster_id, "ID of the cluster, by which peers know it"));
   app.option("--api-server-url", flags->api_server, "URL by which consumers reach the API server").type_name("URL");
-  check_ranges(app.list("--pod-cidr", flags->pod_cidrs, "Range of this cluster's pod addresses, which peers are told")
+  check_ranges(app.list("--pod-cidr", flags->pod_cidrs,
+                        "Range of this cluster's pod addresses, which liqoctl peer proposes to peers")
                    .type_name("RANGE"));
   app.list("-f,--values", flags->values, "File of values; later ones win").type_name("FILE");
   app.list("--set", flags->set, "A value, e.g. controllerManager.config.defaultLimitsEnforcement=Hard")

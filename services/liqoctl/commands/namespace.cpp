@@ -142,7 +142,8 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
   Reached reached;
   const std::function<Look(const Object*)> look = [&reached](const Object* object) { return look_at(object, reached); };
   auto twins = co_await wait_for_object(
-      cluster, {.what = "namespace " + name + " to have its twins", .deadline = session.deadline()},
+      cluster,
+      {.what = "namespace " + name + " to have its twin namespace at each provider", .deadline = session.deadline()},
       {.resource = kinds::namespace_offloadings, .key = wanted->key()}, look);
   if (!twins) co_return std::unexpected(std::move(twins.error()));
   if (!reached.held.empty()) session.output().warn(cluster.scope(), reached.held);
@@ -199,7 +200,7 @@ asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, 
     return "phase " + std::string(kube::string_at(offloading.status(), {"offloadingPhase"}));
   };
   auto done = co_await wait_for_object_to_go(
-      cluster, {.what = "the twins of namespace " + name + " to go", .deadline = session.deadline()},
+      cluster, {.what = "the twins of namespace " + name + " at providers to go", .deadline = session.deadline()},
       {.resource = kinds::namespace_offloadings, .key = key}, seen);
   if (!done) co_return std::unexpected(std::move(done.error()));
   session.output().success(cluster.scope(), "namespace " + name + " is no longer offloaded");
@@ -324,7 +325,7 @@ void add_namespace(CommandLine& line) {
   app.option("--pod-offloading-strategy", flags->request.pod_strategy, "Where pods may run (default LocalAndRemote)")
       .one_of({"LocalAndRemote", "Remote", "Local"});
   app.option("--namespace-mapping-strategy", flags->request.mapping_strategy,
-             "Names of the twins (default DefaultName)")
+             "Name of the twin, the namespace at the provider in which the pods run (default DefaultName)")
       .one_of({"DefaultName", "EnforceSameName", "SelectedName"});
   app.option("--remote-namespace-name", flags->request.remote_name, "Name of the twin, with SelectedName")
       .type_name("NAME");
@@ -336,7 +337,8 @@ void add_namespace(CommandLine& line) {
 
   auto back = std::make_shared<OffloadFlags>();
   const cli::Command undo =
-      line.command(line.verb("unoffload"), {"namespace", "Bring the pods of namespaces home and delete the twins"},
+      line.command(line.verb("unoffload"),
+                   {"namespace", "Bring the pods of namespaces home and delete their twin namespaces at providers"},
                    {.namespaces = Namespaces::none,
                     .writes = true,
                     .timeout = std::chrono::minutes(2),

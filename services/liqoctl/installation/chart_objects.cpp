@@ -77,7 +77,7 @@ asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& defin
   if (!*there) co_return false;
   const auto lost = model::lost_between((*there)->tree(), definition.tree());
   if (lost.empty()) co_return false;
-  cluster.output().info(cluster.scope(), "kind " + definition.key().name +
+  cluster.output().info(cluster.scope(), "CRD " + definition.key().name +
                                              " stays as it is: it takes more than that of " + "this version (" +
                                              kube::printable(lost.front()) + ")");
   co_return true;

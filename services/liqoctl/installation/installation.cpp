@@ -121,7 +121,7 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
   }
   for (const kube::ObjectKey& key : served) {
     auto done = co_await wait_for_object(
-        cluster, {.what = "kind " + key.name + " to be served", .deadline = session.deadline(), .needs_liqod = false},
+        cluster, {.what = "CRD " + key.name + " to be served", .deadline = session.deadline(), .needs_liqod = false},
         {.resource = kinds::custom_resource_definitions, .key = key}, [](const Object* definition) {
           return Look{.done = definition && kube::has_condition(*definition, "Established")};
         });
@@ -197,7 +197,7 @@ asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
     auto removed = co_await cluster.remove(kinds::custom_resource_definitions, key);
     if (!removed) co_return std::unexpected(std::move(removed.error()));
     auto gone =
-        co_await wait_for_object_to_go(cluster, {.what = "kind " + key.name + " to go", .deadline = session.deadline()},
+        co_await wait_for_object_to_go(cluster, {.what = "CRD " + key.name + " to go", .deadline = session.deadline()},
                                        {.resource = kinds::custom_resource_definitions, .key = key});
     if (!gone) co_return gone;
   }

@@ -10,6 +10,7 @@
 #include "liqo/core/quota/resources.hpp"
 #include "liqo/core/slices/cordon.hpp"
 #include "liqo/core/slices/grant.hpp"
+#include "liqo/core/slices/provider_words.hpp"
 #include "model/findings.hpp"
 #include "model/resources.hpp"
 #include "text/shown.hpp"
@@ -73,21 +74,9 @@ bool is_quota_drained(const kube::Object& quota, const std::vector<kube::Object>
          });
 }
 
-std::string at_provider(std::string_view message, std::string_view consumer) {
-  // Both names change places at once: "the provider has cordoned this cluster" is said to the consumer.
-  constexpr std::string_view provider = "the provider", this_cluster = "this cluster";
-  const std::string who = "consumer " + std::string(consumer);
-  std::string out;
-  while (!message.empty()) {
-    const bool is_provider = message.starts_with(provider), is_consumer = message.starts_with(this_cluster);
-    out += is_provider ? this_cluster : is_consumer ? std::string_view(who) : message.substr(0, 1);
-    message.remove_prefix(is_provider ? provider.size() : is_consumer ? this_cluster.size() : 1);
-  }
-  return out;
-}
-
 std::string answer_in_words(const kube::Object& slice, std::string_view message) {
-  return is_lent(slice) ? at_provider(message, slice.label(labels::remote_cluster_id)) : std::string(message);
+  return is_lent(slice) ? core::in_provider_words(message, slice.label(labels::remote_cluster_id))
+                        : std::string(message);
 }
 
 std::string tenant_condition(const kube::Object& tenant) {

@@ -26,11 +26,7 @@ const kube::json::object& granted_now(const kube::Object& slice);
 /// consumer's Tenant is known by its namespace.
 bool is_quota_drained(const kube::Object& quota, const std::vector<kube::Object>& tenants);
 
-/// What a provider answers its consumer, as who reads it at the provider understands it: "the provider" is "this
-/// cluster" here, and "this cluster" the consumer.
-std::string at_provider(std::string_view message, std::string_view consumer);
-
-/// The answer to a lent slice as who reads it here, at the provider, understands it: the provider is this cluster. Text
+/// The answer to a lent slice as who reads it here, at the provider, understands it (core::in_provider_words()). Text
 /// about a slice that this cluster takes is as it is.
 std::string answer_in_words(const kube::Object& slice, std::string_view message);
 

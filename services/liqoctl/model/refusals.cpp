@@ -6,7 +6,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/namespaces/belonging.hpp"
-#include "model/closings.hpp"
+#include "liqo/core/slices/provider_words.hpp"
 #include "model/daemon_arguments.hpp"
 #include "text/duration.hpp"
 #include "text/shown.hpp"
@@ -39,7 +39,7 @@ std::vector<ConsumerRefusal> refusals_since(const std::vector<kube::Object>& ten
       if (refused.last >= since) {
         // The answer to a slice was written for the consumer.
         if (refused.kind == liqo::api::kinds::resource_slices.kind)
-          refused.reason = at_provider(refused.reason, consumer->second);
+          refused.reason = liqo::core::in_provider_words(refused.reason, consumer->second);
         all.push_back({.consumer = consumer->second, .refused = std::move(refused)});
       }
   }

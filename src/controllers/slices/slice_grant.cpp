@@ -15,6 +15,7 @@
 #include "liqo/core/late_requests.hpp"
 #include "liqo/core/offloading/order.hpp"
 #include "liqo/core/peering/names.hpp"
+#include "liqo/core/slices/provider_words.hpp"
 #include "liqo/core/slices/status.hpp"
 
 namespace liqo::controllers {
@@ -116,10 +117,26 @@ void SliceGrantController::read_policy() {
   policy_ = std::move(reading.policy);
   if (policy_.storage_enabled && !storage_classes_) {
     storage_classes_ = context_.home.acquire({.resource = api::kinds::storage_classes});
-    const auto all = [this] { controller_.enqueue_all(slices_->store()); };
+    const auto all = [this] {
+      tell_missing_class();
+      controller_.enqueue_all(slices_->store());
+    };
     storage_classes_.subscribe([all](const kube::ObjectKey&) { all(); }, all);
   }
+  tell_missing_class();
   controller_.enqueue_all(slices_->store());
+}
+
+void SliceGrantController::tell_missing_class() {
+  const std::string& name = policy_.storage_class;
+  if (!policy_.storage_enabled || name.empty() || !storage_classes_->has_synced() || storage_classes_->find({"", name}))
+    return;
+  if (const auto map = config_->find({context_.settings.liqo_namespace, std::string(core::policy_config_map)}))
+    context_.events.warning(*map, kube::resources::config_maps, "StorageClassMissing",
+                            std::string(core::policy_settings::storage_class_name) + ": there is no StorageClass " +
+                                name + ", so consumers are offered no class by default, and claims of Liqo's class " +
+                                "get no volume here: create it, or name another one (value " +
+                                "storage.realStorageClassName)");
 }
 
 void SliceGrantController::see_tenant(const kube::Change& change) {
@@ -196,7 +213,7 @@ core::GrantPlan SliceGrantController::plan_grant(const Look& look, const kube::O
       percentage = *own->second;
     else if (request.slice_class == core::share_class)
       limits.mistake = "the provider's share for this cluster cannot be read (" + own->second.error().text() +
-                       "): its operator has to correct it";
+                       "): " + std::string(core::slice_advice::to_correct) + "it";
   }
   return core::plan_grant({.request = request,
                            .policy = policy_,
@@ -264,7 +281,7 @@ core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) 
             .consumer = {},
             .others = {},
             .mistake = "the provider's policy for this cluster cannot be understood (" + policy.error().text() +
-                       "): its operator has to correct it"};
+                       "): " + std::string(core::slice_advice::to_correct) + "it"};
   core::GrantLimits limits{.slice = policy->max_slice, .consumer = policy->max_resources, .others = {}, .mistake = {}};
   if (limits.consumer.empty()) return limits;
   for (auto& [user, hold] : holds_beside(slice, namespaces_.peer_of(slice.ns))) core::take(limits, std::move(hold));
@@ -421,7 +438,8 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
     }
     look.wish.record = foreign_record(look.slice);
     if (const std::string mistake = policy_.mistake(); look.wish.record && !look.quota && !mistake.empty()) {
-      context_.events.warning(look.slice, api::kinds::resource_slices, "SettingNotTaken", mistake);
+      context_.events.warning(look.slice, api::kinds::resource_slices, "SettingNotTaken",
+                              core::in_provider_words(mistake, look.peer));
       co_return Outcome::done();
     }
   } else if (accept) {
@@ -548,14 +566,15 @@ void SliceGrantController::tell_waiting(const Look& look, kube::TimePoint since,
 void SliceGrantController::tell(const Look& look) {
   const kube::ObjectKey key = look.slice.key();
   if (const auto* deny = std::get_if<action::Deny>(&look.plan)) {
-    context_.events.warning(look.slice, api::kinds::resource_slices, deny->reason, deny->message);
-    log_.info("slice denied", {{"slice", key}, {"reason", deny->message}});
+    const std::string words = core::in_provider_words(deny->message, look.peer);
+    context_.events.warning(look.slice, api::kinds::resource_slices, deny->reason, words);
+    log_.info("slice denied", {{"slice", key}, {"reason", words}});
   } else if (const auto* accept = std::get_if<action::Accept>(&look.plan)) {
     const std::string granted = listed(accept->record.granted);
     const std::string before = look.before ? listed(look.before->granted) : "nothing";
     const bool is_cordoned = accept->reason == core::slice_reasons::cordoned;
     context_.events.normal(look.slice, api::kinds::resource_slices, accept->reason,
-                           is_cordoned ? accept->message : "granted: " + granted);
+                           is_cordoned ? core::in_provider_words(accept->message, look.peer) : "granted: " + granted);
     if (granted != before) log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", before}});
   }
 }

@@ -108,6 +108,8 @@ class SliceGrantController final : public Runnable {
   std::map<std::string, core::SliceHold> holds_beside(const kube::ObjectKey& slice, const std::string& peer) const;
   kube::json::array storage_classes();
   void read_policy();
+  /// Says at the settings that the StorageClass which they name is not there. Nobody else at the provider sees it.
+  void tell_missing_class();
   /// Reads what a Tenant says of its own share.
   void see_tenant(const kube::Change& change);
   void see_slice(const kube::Change& change);

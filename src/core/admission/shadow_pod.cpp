@@ -126,7 +126,7 @@ Answer validate_create(const Request& request, const TwinNamespace& twin) {
   if (std::string problem = check_identity(request); !problem.empty()) return Answer::invalid(std::move(problem));
   if (const std::size_t bytes = spec_bytes(shadow); bytes > max_spec_bytes) return refuse_size(bytes);
   if (kube::array_at(pod_of(shadow), {"containers"}).empty())
-    return Answer::invalid("spec.pod.containers is empty: a ShadowPod has to describe a pod");
+    return Answer::invalid("spec.containers is empty: a ShadowPod has to describe a pod");
   if (std::string problem = refuse_ephemeral({}, pod_of(shadow), twin.policy); !problem.empty())
     return Answer::deny("pod " + std::string(shadow.name()) + " may not run in this cluster: " + problem);
   std::vector<Finding> findings = check_pod(pod_of(shadow), twin.policy);

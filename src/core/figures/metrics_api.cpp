@@ -51,11 +51,11 @@ std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view pat
   if (segments.size() < known + 2 || !std::equal(std::begin(before), std::end(before), segments.begin()) ||
       !is_cluster_id(segments[known]))
     return std::unexpected(
-        ScrapeRefusal{404, "not found; figures are at " + scrape_path("<cluster ID>", "/metrics[/...]")});
+        ScrapeRefusal{404, "not found; metrics are at " + scrape_path("<cluster ID>", "/metrics[/...]")});
   ScrapeRoute route{.consumer = std::string(segments[known]), .kubelet_path = {}};
   for (std::size_t i = known + 1; i < segments.size(); ++i) route.kubelet_path.append("/").append(segments[i]);
   if (std::ranges::find(kubelet_paths, route.kubelet_path) == std::end(kubelet_paths))
-    return std::unexpected(ScrapeRefusal{400, "there are no figures at " + kube::in_quotes(route.kubelet_path) +
+    return std::unexpected(ScrapeRefusal{400, "there are no metrics at " + kube::in_quotes(route.kubelet_path) +
                                                   ": there are /metrics, /metrics/resource, /metrics/cadvisor and "
                                                   "/metrics/probes"});
   return route;
@@ -63,7 +63,7 @@ std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view pat
 
 std::optional<ScrapeRefusal> refuse_scrape(const admission::User& user, std::string_view consumer) {
   if (user.is_in(consumer) || user.is_in(administrators)) return std::nullopt;
-  return ScrapeRefusal{403, "the figures of cluster " + kube::in_quotes(consumer) + " are not for user " +
+  return ScrapeRefusal{403, "the metrics of cluster " + kube::in_quotes(consumer) + " are not for user " +
                                 kube::in_quotes(user.name) + ", who is not of that cluster"};
 }
 

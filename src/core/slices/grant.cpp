@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "liqo/core/slices/provider_words.hpp"
+
 namespace liqo::core {
 namespace {
 
@@ -14,26 +16,27 @@ constexpr std::string_view nothing_new_text =
     "the provider has cordoned this cluster or this slice: it grants nothing new";
 constexpr std::string_view default_disabled_text =
     "the default ResourceSlice class has been administratively disabled on the provider";
-constexpr std::string_view share_disabled_text =
-    "the provider serves no slices of class share; ask its operator for the class to use";
+constexpr std::string_view share_disabled_text = "the provider serves no slices of class share";
 constexpr std::string_view nothing_shared_text =
-    "the provider shares nothing of what is free (its sharing percentage is 0); ask its operator for the class to use";
+    "the provider shares nothing of what is free (its sharing percentage is 0)";
 constexpr std::string_view tenant_cordoned_text =
     "the provider has cordoned this cluster: what is granted stays, new pods are refused";
 constexpr std::string_view slice_cordoned_text =
     "the provider has cordoned this slice: what is granted stays, new pods are refused";
 
 constexpr std::string_view request_waits_text = "; what has changed in the request is answered when that ends";
-constexpr std::string_view kept_text =
-    "; what was granted before stays: set the spec back to what it was, and the slice is accepted again";
+constexpr std::string_view kept_text = "; what was granted before stays";
 
-Deny deny(std::string_view reason, std::string_view message) {
-  return {.reason = std::string(reason), .message = std::string(message)};
+/// `advice`: to the consumer, which in_provider_words() knows.
+Deny deny(std::string_view reason, std::string_view message, std::string_view advice = {}) {
+  return {.reason = std::string(reason), .message = std::string(message) + std::string(advice)};
 }
 
 /// Denies what is asked for now; what is granted already stays.
 Deny deny_request(const GrantInputs& in, std::string_view reason, std::string_view message) {
-  return {.reason = std::string(reason), .message = std::string(message) + std::string(in.record ? kept_text : "")};
+  Deny denial = deny(reason, message);
+  if (in.record) denial.message.append(kept_text).append(slice_advice::set_back);
+  return denial;
 }
 
 /// A Quota of the Go version records the granted amounts but not the request. A request belongs to it if every amount
@@ -111,9 +114,7 @@ std::string tell_holds(const GrantLimits& limits, const std::string& name) {
 std::string_view remedy(const GrantLimits& limits, const std::string& name) {
   const bool is_use = std::ranges::any_of(
       limits.holds, [&](const SliceHold& hold) { return amount(hold.granted, name) < amount(hold.held, name); });
-  return is_use
-             ? ": ask for less, wait for these pods to end, or ask its operator for more (maxResources in the policy)"
-             : ": ask for less, or its operator for more (maxResources in the policy)";
+  return is_use ? slice_advice::ask_for_less_or_wait : slice_advice::ask_for_less;
 }
 
 /// Why the amounts are not granted, "" if they can be. What the slice has already is not refused.
@@ -122,8 +123,7 @@ std::string refuse_amounts(const GrantLimits& limits, const Resources& granted, 
     if (record && record->granted.contains(name) && asked <= amount(record->granted, name)) continue;
     if (const auto most = limits.slice.find(name); most != limits.slice.end() && most->second < asked)
       return "the provider grants a slice of this cluster no more than " + most->second.text() + " of " + name +
-             ", and this one would have " + asked.text() + ": ask for less, or its operator for more " +
-             "(maxSliceResources in the policy)";
+             ", and this one would have " + asked.text() + std::string(slice_advice::ask_for_less_of_slice);
     const kube::Quantity others = amount(limits.others, name);
     if (const auto most = limits.consumer.find(name); most != limits.consumer.end() && most->second < others + asked)
       return "the provider grants all slices of this cluster together no more than " + most->second.text() + " of " +
@@ -142,8 +142,7 @@ std::string name_pods(const GrantLimits& limits, Resources& granted) {
   if (left->sign() <= 0)
     return "the provider bounds the pods of this cluster, and nothing is left for a slice that does not say how many "
            "it is to have: the others have " +
-           amount(limits.others, pods).text() + tell_holds(limits, pods) +
-           ": name pods in the request of each slice, or ask its operator for more (maxResources in the policy)";
+           amount(limits.others, pods).text() + tell_holds(limits, pods) + std::string(slice_advice::name_pods);
   granted.emplace(pods, *left);
   return {};
 }
@@ -166,7 +165,8 @@ GrantPlan plan_share(const GrantInputs& in, bool negotiated) {
     return negotiated ? GrantPlan(grant(in.request, in.record->granted))
                       : deny_request(in, slice_reasons::request_denied, in.limits.mistake);
   // A slice that has a share already follows it to nothing.
-  if (in.sharing_percentage == 0 && !in.record) return deny(slice_reasons::share_class_disabled, nothing_shared_text);
+  if (in.sharing_percentage == 0 && !in.record)
+    return deny(slice_reasons::share_class_disabled, nothing_shared_text, slice_advice::ask_for_class);
   Resources target = share_of(*in.free, in.sharing_percentage, in.request.resources, std::max(1, in.share_slices));
   // A share asks for no amount that could be too much, so it is cut at the bound and not refused. What it has already
   // stays: two slices that each had to leave room for the other's pods would push each other to nothing.
@@ -226,7 +226,7 @@ GrantPlan plan_grant(const GrantInputs& in) {
   if (request.slice_class == default_class && !in.policy.default_class_enabled)
     return deny(slice_reasons::default_class_disabled, default_disabled_text);
   if (request.slice_class == share_class && !in.policy.is_share_enabled())
-    return deny(slice_reasons::share_class_disabled, share_disabled_text);
+    return deny(slice_reasons::share_class_disabled, share_disabled_text, slice_advice::ask_for_class);
   if (!request.problem.empty()) return deny_request(in, slice_reasons::invalid_request, request.problem);
   return request.slice_class == share_class ? plan_share(in, negotiated) : plan_default(in, negotiated);
 }

@@ -7,6 +7,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/core/names.hpp"
+#include "liqo/core/slices/provider_words.hpp"
 
 namespace liqo::core {
 namespace {
@@ -147,8 +148,8 @@ const Setting* find_setting(std::string_view name) {
 std::string ReadPolicy::mistake() const {
   if (unknown.empty()) return {};
   const auto& [name, why] = *unknown.begin();
-  return "the provider's settings cannot be read (" + name + ": " + why + "): its operator has to correct ConfigMap " +
-         std::string(policy_config_map);
+  return "the provider's settings cannot be read (" + name + ": " + why +
+         "): " + std::string(slice_advice::to_correct) + "ConfigMap " + std::string(policy_config_map);
 }
 
 kube::Result<void> set_policy(SlicePolicy& policy, std::string_view name, std::string_view text) {

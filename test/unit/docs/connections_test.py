@@ -11,7 +11,7 @@ ROOMS = ["src", "include", "services/liqod", "services/cli"]
 CLIENTS = {
     "services/liqod/daemon.cpp": "its own API server",
     "services/liqod/provider_link.cpp": "the API server of a peer",
-    "src/figures/kubelet_clients.cpp": "a kubelet of this cluster, for the figures of consumers' pods",
+    "src/figures/kubelet_clients.cpp": "a kubelet of this cluster, for the metrics of consumers' pods",
 }
 
 

@@ -106,7 +106,7 @@ TEST_CASE("a consumer is told the figures of its own pods, and is refused those 
   const auto refused = world.get(scrape + "paris/metrics/cadvisor", "pool-1234", "rome");
   CHECK(refused.status == 403);
   CHECK(refused.body ==
-        "the figures of cluster \"paris\" are not for user \"pool-1234\", who is not of that cluster\n");
+        "the metrics of cluster \"paris\" are not for user \"pool-1234\", who is not of that cluster\n");
   CHECK(world.asked.size() == 1);
 }
 

@@ -148,7 +148,7 @@ TEST_CASE("where no kubelet tells its figures there is no answer, and it says wh
   World world(2);
   for (auto& [address, kubelet] : world.kubelets) kubelet.status = 0;
   CHECK(world.scrape() ==
-        "failed: no kubelet that runs pods of cluster rome tells its figures; one says: node milan-1: the "
+        "failed: no kubelet that runs pods of cluster rome sends its metrics; one says: node milan-1: the "
         "certificate is not trusted");
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
     world.group.spawn(World::scrape_into(world, "/metrics/probes", second));
     world.wait(1500ms);
     CHECK(first == type + line_of(1, "shop"));
-    CHECK(second == "failed: too many figures are asked for at once; try again");
+    CHECK(second == "failed: too many metrics are asked for at once; try again");
   }
   SUBCASE("a line without end") {
     World world(1);

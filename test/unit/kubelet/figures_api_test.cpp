@@ -294,7 +294,7 @@ TEST_CASE("a provider that stops in the middle is waited for in vain for half a 
     world.ask(endpoint);
     CHECK(world.home.clock.now() - begun <= 31s);
     CHECK(world.response.status == 503);
-    CHECK(world.response.body == "cluster milan has not told all figures in time");
+    CHECK(world.response.body == "cluster milan has not sent all metrics in time");
   }
 }
 
@@ -323,7 +323,7 @@ TEST_CASE("only so many ask at once, nothing is left of them, and what was remem
     for (FakeResponse& one : all)
       group.spawn([](World& v, FakeResponse& mine, int& count) -> asio::awaitable<void> {
         const auto served = co_await v.api.serve({.endpoint = Endpoint::metrics_resource, .node = "milan"}, mine);
-        if (!served && served.error().sentence.starts_with("too many ask for the figures of node milan")) ++count;
+        if (!served && served.error().sentence.starts_with("too many ask for the metrics of node milan")) ++count;
       }(w, one, full));
     co_await group.join();
   }(world, responses, refused));
@@ -347,7 +347,7 @@ TEST_CASE("an answer that finds no room in memory is refused") {
     full.may_hold = 1000;
     const auto served = co_await w.api.serve({.endpoint = Endpoint::metrics_resource, .node = "milan"}, full);
     REQUIRE_FALSE(served.has_value());
-    CHECK(served.error() == Refusal{503, "too many figures are being read; try again"});
+    CHECK(served.error() == Refusal{503, "too many metrics are being read; try again"});
   }(world));
   CHECK(world.fake->requests.empty());
 }

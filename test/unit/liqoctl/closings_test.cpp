@@ -119,14 +119,20 @@ TEST_CASE("a slice that is being deleted says so, whatever was answered") {
         std::vector<std::string>{"slice batch is being deleted", "virtual node old is being deleted"});
 }
 
-TEST_CASE("an answer that was written for the consumer is read at the provider as the provider's own") {
+TEST_CASE("the answer to a lent slice is in the provider's words, with its advice, that to a slice of ours is not") {
   const std::string_view said = "the provider has cordoned this cluster: what is granted stays, new pods are refused";
   CHECK(answer_in_words(slice("a", "rome", true, ""), said) ==
         "this cluster has cordoned consumer rome: what is granted stays, new pods are refused");
   CHECK(answer_in_words(slice("a", "milan", false, ""), said) == said);
-  CHECK(answer_in_words(slice("a", "rome", true, ""),
-                        "the provider grants a slice of this cluster no more than 3 of cpu") ==
-        "this cluster grants a slice of consumer rome no more than 3 of cpu");
+  const std::string_view denied =
+      "the provider grants a slice of this cluster no more than 3 of cpu, and this one would have 4: ask for less, or "
+      "its operator for more (maxSliceResources in the policy); what was granted before stays: set the spec back to "
+      "what it was, and the slice is accepted again";
+  CHECK(answer_in_words(slice("a", "milan", false, ""), denied) == denied);
+  CHECK(
+      answer_in_words(slice("a", "rome", true, ""), denied) ==
+      "this cluster grants a slice of consumer rome no more than 3 of cpu, and this one would have 4: allow more with "
+      "liqoctl set tenant rome --max-slice; what was granted before stays");
 }
 
 TEST_CASE("slices are listed with their state and their amounts") {

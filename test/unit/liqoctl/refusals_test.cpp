@@ -63,12 +63,17 @@ TEST_CASE("refusals of all consumers come newest first, those of other namespace
 }
 
 TEST_CASE("the answer to a slice, which was written for its consumer, is told in the provider's words") {
-  RefusedObject slice = refused("batch", "the provider grants a slice of this cluster no more than 3 of cpu", 90s);
+  RefusedObject slice = refused("batch",
+                                "the provider grants a slice of this cluster no more than 3 of cpu, and this one would "
+                                "have 4: ask for less, or its operator for more (maxSliceResources in the policy)",
+                                90s);
   slice.kind = "ResourceSlice";
   RefusedObject pod = refused("web", "pod web may not run in this cluster: hostPath", 91s);
   const auto all = refusals_since(tenants(), {map_of("liqo-tenant-rome", {slice, pod})}, {});
   REQUIRE(all.size() == 2);
-  CHECK(all[0].refused.reason == "this cluster grants a slice of consumer rome no more than 3 of cpu");
+  CHECK(all[0].refused.reason ==
+        "this cluster grants a slice of consumer rome no more than 3 of cpu, and this one would have 4: allow more "
+        "with liqoctl set tenant rome --max-slice");
   CHECK(all[1].refused.reason == "pod web may not run in this cluster: hostPath");
 }
 

@@ -403,7 +403,9 @@ TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes
   CHECK(milan.granted() == usual_grant);
   CHECK_FALSE(milan.is_cordoned());
   REQUIRE(milan.reaches([&] { return !milan.events("RequestDenied").empty(); }));
-  CHECK(milan.events("RequestDenied").back().find("no more than 9 of cpu") != std::string::npos);
+  CHECK(milan.events("RequestDenied").back() ==
+        "this cluster grants a slice of consumer rome no more than 9 of cpu, and this one would have 10: allow more "
+        "with liqoctl set tenant rome --max-slice; what was granted before stays");
   milan.ask(R"({"cpu": "9"})");
   CHECK(milan.settles_as(R"(cpu="9",memory="8Gi")"));
   milan.ask(R"({"cpu": "9", "memory": "9Gi"})");
@@ -456,7 +458,7 @@ TEST_CASE("cordon and drain of a tenant, and back") {
   CHECK(milan.reaches([&] { return milan.is_cordoned() && milan.condition() == "Accepted ResourceSliceCordoned"; }));
   REQUIRE(milan.reaches([&] { return !milan.events("ResourceSliceCordoned").empty(); }));
   CHECK(milan.events("ResourceSliceCordoned").front() ==
-        "the provider has cordoned this cluster: what is granted stays, new pods are refused");
+        "this cluster has cordoned consumer rome: what is granted stays, new pods are refused");
   milan.ask(R"({"cpu": "9"})");
   milan.pass(10s);
   CHECK(milan.granted() == usual_grant);
@@ -521,6 +523,37 @@ TEST_CASE("the strictness of Quotas, and the default class, can be switched whil
   milan.set_policy(R"({"default-resource-slice-class-enabled": "false"})");
   CHECK(milan.reaches([&] { return milan.condition() == "Denied DefaultResourceSliceClassDisabled"; }));
   CHECK(milan.granted() == usual_grant);
+}
+
+TEST_CASE("a StorageClass that the settings name and that is not there is told at the settings, once") {
+  SliceProvider milan;
+  milan.server.serve(kinds::storage_classes);
+  const auto add_class = [&](std::string name) {
+    milan.apply(kinds::storage_classes, kube::Object::make(kinds::storage_classes, {"", std::move(name)}));
+  };
+  add_class("slow");
+  SUBCASE("it is not there") {
+    milan.set_policy(R"({"enable-storage": "true", "real-storage-class-name": "fast"})");
+    REQUIRE(milan.reaches([&] { return !milan.events("StorageClassMissing").empty(); }));
+    CHECK(milan.events("StorageClassMissing").front() ==
+          "real-storage-class-name: there is no StorageClass fast, so consumers are offered no class by default, and "
+          "claims of Liqo's class get no volume here: create it, or name another one (value "
+          "storage.realStorageClassName)");
+    add_class("slower");
+    milan.pass(10s);
+    CHECK(milan.events("StorageClassMissing").size() == 1);
+  }
+  SUBCASE("it is there") {
+    add_class("fast");
+    milan.set_policy(R"({"enable-storage": "true", "real-storage-class-name": "fast"})");
+    milan.pass(1min);
+    CHECK(milan.events("StorageClassMissing").empty());
+  }
+  SUBCASE("no storage is offered") {
+    milan.set_policy(R"({"enable-storage": "false", "real-storage-class-name": "fast"})");
+    milan.pass(1min);
+    CHECK(milan.events("StorageClassMissing").empty());
+  }
 }
 
 TEST_CASE("a setting that cannot be read after a start takes nothing back, and grants nothing") {

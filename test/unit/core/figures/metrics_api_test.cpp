@@ -71,7 +71,7 @@ TEST_CASE("the path at which a consumer reads figures is one that is parsed") {
   const auto nothing = read_scrape_route("/apis");
   REQUIRE_FALSE(nothing);
   CHECK(nothing.error().sentence ==
-        "not found; figures are at /apis/metrics.liqo.io/v1beta1/scrape/<cluster ID>/metrics[/...]");
+        "not found; metrics are at /apis/metrics.liqo.io/v1beta1/scrape/<cluster ID>/metrics[/...]");
 }
 
 TEST_CASE("figures of a consumer are for its virtual nodes and for administrators") {
@@ -88,5 +88,5 @@ TEST_CASE("figures of a consumer are for its virtual nodes and for administrator
   REQUIRE(refusal);
   CHECK(refusal->status == 403);
   CHECK(refusal->sentence ==
-        R"(the figures of cluster "rome" are not for user "pool-1234", who is not of that cluster)");
+        R"(the metrics of cluster "rome" are not for user "pool-1234", who is not of that cluster)");
 }
