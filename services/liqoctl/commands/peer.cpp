@@ -29,7 +29,7 @@ struct PeerFlags {
   std::string wait = "node";  ///< slice, node, none
   bool in_band = false, replace = false, create_slice = true, create_node = true;
   std::optional<cli::Option> create_node_flag;
-  std::string slice_class;  ///< "" = as it is, "default" for a new slice
+  std::string slice_class;  ///< "" = as it is, the default one for a new slice
   model::ResourceFlags resources;
   std::vector<std::string> twin_names;
   AddressFlags addresses;

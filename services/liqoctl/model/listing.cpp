@@ -8,6 +8,7 @@
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/slices/request.hpp"
 #include "model/closings.hpp"
 #include "model/events.hpp"
 #include "model/resources.hpp"
@@ -68,7 +69,8 @@ std::vector<Column> columns(const kube::Resource& resource) {
              [](const Object& o) {
                return std::string(o.label(labels::replicated) == "true" ? "Providing" : "Consuming");
              }},
-            {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
+            {"CLASS",
+             [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), liqo::core::default_class); }},
             {"STATE", [](const Object& o) { return std::string(state_of_slice(o)); }},
             {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
             {"GRANTED", [](const Object& o) { return in_words(granted_now(o)); }},

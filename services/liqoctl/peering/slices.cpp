@@ -58,7 +58,7 @@ Look look_at(const Object* object, Answered& answer) {
   if (!model::answers(slice))
     return {.seen = "granted is still " + model::in_words(slice.granted()) +
                     "; a provider that has cordoned the tenant or the slice does not look at changes"};
-  answer = {.granted = slice.granted(), .shows_what = slice.slice_class() == "default"};
+  answer = {.granted = slice.granted(), .shows_what = slice.slice_class() == liqo::core::default_class};
   return {.done = true};
 }
 

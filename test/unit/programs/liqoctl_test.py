@@ -236,6 +236,13 @@ def test_amounts_that_are_not_named_stay(tmp_path: pathlib.Path) -> None:
     assert done.stderr.endswith("cpu 3, memory 4Gi, class share → default\n"), done.stderr
 
 
+def test_the_help_says_which_class_a_slice_gets() -> None:
+    told = {verb: " ".join(liqoctl(verb, "resourceslice", "--help").stdout.split()) for verb in ("create", "generate")}
+    assert "at the provider (a slice that is there keeps its own; a new one gets default)" in told["create"]
+    assert "at the provider (default default)" in told["generate"]
+    assert "kubectl edit rslice NAME -n NAMESPACE" in told["create"]
+
+
 def test_a_denial_says_no_more_than_its_reason(tmp_path: pathlib.Path) -> None:
     rome = consumer_of_milan()
     rome.before_reading = lambda path: deny(rome) if path == SLICE and SLICE in rome.objects else None
