@@ -275,6 +275,31 @@ def test_who_misspells_a_consumer_is_told_which_peers_there_are(tmp_path: pathli
             assert (wrong.returncode, wrong.stderr) == (1, "ERRO: rom is not a peer: the peers are rome\n"), command
 
 
+def test_quotas_of_a_consumer_are_those_in_its_tenant_namespace(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    milan.selects = True
+    milan.add_tenant_namespace("turin")
+    for consumer in ("rome", "turin"):
+        milan.add(CORE, "ForeignCluster", "foreignclusters", consumer, spec={"clusterID": consumer})
+        # They have no label of their consumer.
+        spec = {"resources": {"cpu": "2"}}
+        milan.add(OFFLOADING, "Quota", "quotas", f"of-{consumer}", f"liqo-tenant-{consumer}", spec=spec)
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        of_rome = ("quota", "--remote-cluster-id", "rome", "--kubeconfig", kubeconfig)
+        for verb in ("get", "describe"):
+            one = liqoctl(verb, *of_rome)
+            assert "of-rome" in one.stdout and "of-turin" not in one.stdout, one
+        elsewhere = liqoctl("get", *of_rome, "--namespace", "liqo-tenant-turin")
+        both = liqoctl("get", "quota", "--kubeconfig", kubeconfig)
+        stranger = liqoctl("get", "quota", "--remote-cluster-id", "rom", "--kubeconfig", kubeconfig)
+        # A namespace is offloaded to several peers.
+        without = liqoctl("get", "offloading", "--remote-cluster-id", "rome", "--kubeconfig", kubeconfig)
+    assert "there are no quotas" in elsewhere.stderr, elsewhere
+    assert "of-rome" in both.stdout and "of-turin" in both.stdout, both
+    assert (stranger.returncode, stranger.stderr) == (1, "ERRO: rom is not a peer: the peers are rome, turin\n")
+    assert without.returncode == 2, without
+
+
 def test_info_shows_a_consumer_whose_policy_cannot_be_read(tmp_path: pathlib.Path) -> None:
     milan = provider_of_rome()
     milan.add(CORE, "ForeignCluster", "foreignclusters", "rome", spec={"clusterID": "rome"})
