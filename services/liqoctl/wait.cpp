@@ -170,8 +170,8 @@ asio::awaitable<std::string> absence_of_liqod(Cluster& cluster) {
 }
 
 asio::awaitable<std::string> line_of(std::vector<Cluster*> clusters, kube::Failure failure) {
-  const auto cause = model::why_unreviewed(failure);
-  if (!cause || clusters.empty()) co_return model::advised(failure);
+  const auto unreviewed = model::read_unreviewed(failure);
+  if (!unreviewed || clusters.empty()) co_return model::advised(failure);
   // The failure names its cluster as the kubeconfig does, where two may have one name.
   std::vector<Cluster*> named;
   for (Cluster* one : clusters)
@@ -185,7 +185,7 @@ asio::awaitable<std::string> line_of(std::vector<Cluster*> clusters, kube::Failu
     const auto said = co_await kube::async::with_timeout(one->clock(), alert_of_liqod(*one), answer_patience);
     if (said) alert = *said;
   }
-  co_return model::unreviewed(name_in_words(*asked), asked->liqo_namespace(), alert, *cause);
+  co_return model::unreviewed(*unreviewed, name_in_words(*asked), asked->liqo_namespace(), alert);
 }
 
 asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {

@@ -1,5 +1,6 @@
 #include "model/advice.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "kube/base/printable.hpp"
@@ -9,21 +10,38 @@ namespace {
 
 constexpr std::size_t max_cause = 200;
 
-}  // namespace
-
-std::optional<std::string> why_unreviewed(const kube::Failure& failure) {
-  const std::string_view said = failure.text();
-  const std::size_t at = said.find("failed calling webhook \"");
-  if (at == std::string_view::npos || !said.substr(at).contains(".liqo.io\"")) return std::nullopt;
-  // Behind the quoted name comes what was tried, with a quoted URL, and then what came of it.
-  return kube::printable(said.substr(said.rfind("\": ") + 3).substr(0, max_cause));
+/// Where the API server's words end. Where the failure has its answer, nothing stands behind them; advice begins like a
+/// sentence, or a clause of its own.
+std::size_t end_of_answer(const kube::Failure& failure, std::size_t from) {
+  if (failure.status()) return failure.text().size();
+  return std::min({failure.text().find(". ", from), failure.text().find("; ", from), failure.text().size()});
 }
 
-std::string unreviewed(std::string_view who, std::string_view ns, std::string_view alert, std::string_view cause) {
-  std::string line = "liqod of " + std::string(who) + ", which reviews this request, does not answer";
-  if (!alert.empty()) return line + ": it " + std::string(alert);
-  return line + " (" + std::string(cause) + "): kubectl get pods -n " + std::string(ns) +
-         " shows whether it runs there, and liqoctl check what is wrong";
+}  // namespace
+
+std::optional<Unreviewed> read_unreviewed(const kube::Failure& failure) {
+  constexpr std::string_view error = "Internal error occurred: ";
+  const std::string_view said = failure.text();
+  const std::size_t at = said.find("failed calling webhook \"");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t end = end_of_answer(failure, at);
+  const std::string_view answer = said.substr(at, end - at);
+  // Behind the quoted name comes what was tried, with a quoted URL, and then what came of it.
+  const std::size_t tried = answer.rfind("\": ");
+  if (tried == std::string_view::npos || !answer.contains(".liqo.io\"")) return std::nullopt;
+  std::string_view before = said.substr(0, at);
+  if (before.ends_with(error)) before.remove_suffix(error.size());
+  return Unreviewed{.before = std::string(before),
+                    .cause = kube::printable(answer.substr(tried + 3).substr(0, max_cause)),
+                    .after = std::string(said.substr(end))};
+}
+
+std::string unreviewed(const Unreviewed& failed, std::string_view who, std::string_view ns, std::string_view alert) {
+  const std::string what = !alert.empty() ? ": it " + std::string(alert)
+                                          : " (" + failed.cause + "): kubectl get pods -n " + std::string(ns) +
+                                                " shows whether it runs there, and liqoctl check what is wrong";
+  return failed.before + "liqod of " + std::string(who) + ", which reviews this request, does not answer" + what +
+         failed.after;
 }
 
 std::string advised(const kube::Failure& failure) {

@@ -35,15 +35,43 @@ TEST_CASE("where liqod does not review a request, one sentence says whose it is 
   const auto refused = answer(500, R"(Internal error occurred: failed calling webhook "tenant.mutate.liqo.io": failed )"
                                    R"(to call webhook: Post "https://liqod.liqo.svc:443/mutate?timeout=10s": dial tcp )"
                                    R"(10.96.1.2:443: connect: connection refused)");
-  CHECK(why_unreviewed(refused) == "dial tcp 10.96.1.2:443: connect: connection refused");
-  CHECK(why_unreviewed(answer(500, R"(failed calling webhook "a.liqo.io": no endpoints)")) == "no endpoints");
-  CHECK_FALSE(why_unreviewed(answer(500, R"(failed calling webhook "policy.example.com": no endpoints)")));
-  CHECK_FALSE(why_unreviewed(answer(403, "the name is taken")));
-  CHECK(unreviewed("cluster milan", "liqo", "is scaled to none: kubectl scale", "connection refused") ==
-        "liqod of cluster milan, which reviews this request, does not answer: it is scaled to none: kubectl scale");
-  CHECK(unreviewed("cluster milan", "liqo", "", "connection refused") ==
-        "liqod of cluster milan, which reviews this request, does not answer (connection refused): kubectl get pods -n "
-        "liqo shows whether it runs there, and liqoctl check what is wrong");
+  const auto read = read_unreviewed(refused);
+  REQUIRE(read);
+  CHECK(read->cause == "dial tcp 10.96.1.2:443: connect: connection refused");
+  CHECK(read_unreviewed(answer(500, R"(failed calling webhook "a.liqo.io": no endpoints)"))->cause == "no endpoints");
+  CHECK_FALSE(read_unreviewed(answer(500, R"(failed calling webhook "policy.example.com": no endpoints)")));
+  CHECK_FALSE(read_unreviewed(answer(403, "the name is taken")));
+  CHECK(unreviewed(*read, "cluster milan", "liqo", "is scaled to none: kubectl scale") ==
+        "list in rome: liqod of cluster milan, which reviews this request, does not answer: it is scaled to none: "
+        "kubectl scale");
+  CHECK(unreviewed(*read, "cluster milan", "liqo", "") ==
+        "list in rome: liqod of cluster milan, which reviews this request, does not answer (dial tcp 10.96.1.2:443: "
+        "connect: connection refused): kubectl get pods -n liqo shows whether it runs there, and liqoctl check what is "
+        "wrong");
+}
+
+TEST_CASE("where liqod does not review a request, what was tried and what is left behind are told all the same") {
+  const std::string tried = "create /api/v1/namespaces/shop/persistentvolumeclaims in rome: ";
+  const std::string said = tried + R"(Internal error occurred: failed calling webhook "claim.mutate.liqo.io": failed )"
+                                   R"(to call webhook: Post "https://liqod.liqo.svc:443/mutate?timeout=10s": dial tcp )"
+                                   R"(10.96.1.2:443: connect: connection refused)";
+  // As move volume says it.
+  const std::string left =
+      ". Claim shop/liqo-move-data, which was to get the copy, is left: the same command goes on "
+      "with it; who gives up removes it: kubectl delete pvc liqo-move-data -n shop";
+  const auto moved = read_unreviewed(kube::Failure(kube::Errc::api, said + left).in("copying"));
+  REQUIRE(moved);
+  CHECK(moved->before == "copying: " + tried);
+  CHECK(moved->cause == "dial tcp 10.96.1.2:443: connect: connection refused");
+  CHECK(moved->after == left);
+  CHECK(unreviewed(*moved, "this cluster (rome)", "liqo", "is scaled to none") ==
+        "copying: " + tried +
+            "liqod of this cluster (rome), which reviews this request, does not answer: it is scaled to none" + left);
+  const std::string force = "; if the provider will not come back: liqoctl force unpeer ID";
+  const auto unpeered = read_unreviewed(kube::Failure(kube::Errc::timeout, said + force));
+  REQUIRE(unpeered);
+  CHECK(unpeered->cause == moved->cause);
+  CHECK(unpeered->after == force);
 }
 
 TEST_CASE("a cluster without Liqo's kinds is told as such") {
