@@ -60,7 +60,8 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Sele
 asio::awaitable<std::string> last_warning(Cluster& cluster, AwaitedObject object, std::string uid,
                                           std::optional<kube::WallTime> began = {});
 
-/// "liqod of this cluster (rome) is scaled to none: kubectl scale ..."; "" where it runs, or nobody says.
+/// "liqod of this cluster (rome) is scaled to none: kubectl scale ...", "liqod of cluster milan is scaled to none: ask
+/// its operator ..."; "" where it runs, or nobody says.
 asio::awaitable<std::string> absence_of_liqod(Cluster& cluster);
 
 /// The last line of a command that failed: where liqod of one of these clusters, which the command was connected to,

@@ -36,12 +36,21 @@ std::optional<Unreviewed> read_unreviewed(const kube::Failure& failure) {
                     .after = std::string(said.substr(end))};
 }
 
-std::string unreviewed(const Unreviewed& failed, std::string_view who, std::string_view ns, std::string_view alert) {
-  const std::string what = !alert.empty() ? ": it " + std::string(alert)
-                                          : " (" + failed.cause + "): kubectl get pods -n " + std::string(ns) +
-                                                " shows whether it runs there, and liqoctl check what is wrong";
-  return failed.before + "liqod of " + std::string(who) + ", which reviews this request, does not answer" + what +
-         failed.after;
+std::string unreviewed(const Unreviewed& failed, const Reviewer& reviewer) {
+  const auto& [who, ns, alert] = reviewer;
+  const std::string cause = " (" + failed.cause + ")";
+  std::string what;
+  if (!alert.empty()) {
+    what = ": it " + alert;
+  } else if (who.empty()) {
+    what = cause + ": liqoctl check, with the kubeconfig of each, says what is wrong";
+  } else if (ns.empty()) {
+    what = cause + ": ask its operator whether it runs";
+  } else {
+    what = cause + ": kubectl get pods -n " + ns + " shows whether it runs there, and liqoctl check what is wrong";
+  }
+  return failed.before + "liqod of " + (who.empty() ? "one of the two clusters" : who) +
+         ", which reviews this request, does not answer" + what + failed.after;
 }
 
 std::string advised(const kube::Failure& failure) {

@@ -18,10 +18,14 @@ struct Unreviewed {
 /// Nothing for any other failure.
 std::optional<Unreviewed> read_unreviewed(const kube::Failure& failure);
 
-/// The line about such a failure, in which a sentence about liqod stands for that of the API server. `who`: the
-/// cluster, "cluster milan"; `ns`: the namespace of its liqod; `alert`: what is known of a liqod that does not run, ""
-/// = nothing, and the cause is told.
-std::string unreviewed(const Unreviewed& failed, std::string_view who, std::string_view ns, std::string_view alert);
+/// Whose liqod it was that had to review.
+struct Reviewer {
+  std::string who = {};    ///< "cluster milan"; "" = one of the two, and nobody knows which
+  std::string ns = {};     ///< its namespace, where the reader runs it; "" = the operator of another cluster does
+  std::string alert = {};  ///< what is known of a liqod that does not run, "" = nothing, and the cause is told
+};
+/// The line about such a failure, in which a sentence about liqod stands for that of the API server.
+std::string unreviewed(const Unreviewed& failed, const Reviewer& reviewer);
 
 /// The text of any other failure, and what to do about it where that is the same for every command: for a user without
 /// a right, and for a cluster without Liqo's kinds. What names a command of liqoctl already says enough.

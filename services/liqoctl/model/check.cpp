@@ -81,6 +81,11 @@ bool has_usual_amount(std::string_view resource) { return resource == "pods" || 
 
 std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec(), {"clusterID"})); }
 
+/// How a daemon does not run.
+constexpr std::string_view scaled_to_none = "is scaled to none", not_up = "is not up: ";
+
+std::int64_t replicas_of(const kube::Object& deployment) { return kube::int_at(deployment.spec(), {"replicas"}); }
+
 }  // namespace
 
 Finding judge_clock(std::optional<std::chrono::seconds> ahead) {
@@ -168,21 +173,24 @@ std::string trouble_of(const kube::Object& pod) {
 Finding judge_daemon(const kube::Object* deployment, std::string_view trouble) {
   if (!deployment) return open("liqod", "there is no Deployment: it runs outside of the cluster, or not at all");
   const std::string ns = deployment->key().ns;
-  const std::int64_t replicas = kube::int_at(deployment->spec(), {"replicas"});
-  if (replicas == 0)
-    return bad("liqod", "is scaled to none: kubectl scale -n " + ns + " deployment/liqod --replicas=2");
+  if (replicas_of(*deployment) == 0)
+    return bad("liqod", std::string(scaled_to_none) + ": kubectl scale -n " + ns + " deployment/liqod --replicas=2");
   if (!trouble.empty())
-    return bad("liqod", "is not up: " + shown(trouble) + ": kubectl logs -n " + ns +
+    return bad("liqod", std::string(not_up) + shown(trouble) + ": kubectl logs -n " + ns +
                             " -l app.kubernetes.io/name=liqod --prefix --tail=200");
-  return good("liqod", counted(std::size_t(replicas), "replica runs", "replicas run"));
+  return good("liqod", counted(std::size_t(replicas_of(*deployment)), "replica runs", "replicas run"));
 }
 
-std::string daemon_alert(const kube::Object* deployment) {
+std::string daemon_alert(const kube::Object* deployment, bool is_ours) {
   if (!deployment) return {};
+  constexpr std::string_view unanswered = "no replica answers", ask = ": ask its operator to start it";
   const auto of_status = [deployment](std::string_view key) { return kube::int_at(deployment->status(), {key}); };
   const bool is_down = of_status("observedGeneration") > 0 && of_status("availableReplicas") == 0;
-  const Finding finding = judge_daemon(deployment, is_down ? "no replica answers" : "");
-  return finding.state == State::bad ? finding.text : "";
+  const Finding finding = judge_daemon(deployment, is_down ? unanswered : "");
+  if (finding.state != State::bad) return {};
+  if (is_ours) return finding.text;
+  const bool is_scaled = replicas_of(*deployment) == 0;
+  return (is_scaled ? std::string(scaled_to_none) : std::string(not_up) + std::string(unanswered)) + std::string(ask);
 }
 
 Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program) {

@@ -33,8 +33,8 @@ std::string trouble_of(const kube::Object& pod);
 /// `trouble`: what keeps the Deployment from running, "" = nothing.
 Finding judge_daemon(const kube::Object* deployment, std::string_view trouble);
 /// What to say of a daemon that does not run, as the rest of a sentence about it; "" where a replica answers, or nobody
-/// can tell: there is no Deployment, or nobody has looked after it yet.
-std::string daemon_alert(const kube::Object* deployment);
+/// can tell: there is no Deployment, or nobody has looked after it yet. `is_ours`: whoever reads it runs that cluster.
+std::string daemon_alert(const kube::Object* deployment, bool is_ours = true);
 /// The versions of the daemon here, of the peer's, and of this program; "" = not known, and nothing to compare.
 Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program);
 

@@ -41,13 +41,30 @@ TEST_CASE("where liqod does not review a request, one sentence says whose it is 
   CHECK(read_unreviewed(answer(500, R"(failed calling webhook "a.liqo.io": no endpoints)"))->cause == "no endpoints");
   CHECK_FALSE(read_unreviewed(answer(500, R"(failed calling webhook "policy.example.com": no endpoints)")));
   CHECK_FALSE(read_unreviewed(answer(403, "the name is taken")));
-  CHECK(unreviewed(*read, "cluster milan", "liqo", "is scaled to none: kubectl scale") ==
-        "list in rome: liqod of cluster milan, which reviews this request, does not answer: it is scaled to none: "
-        "kubectl scale");
-  CHECK(unreviewed(*read, "cluster milan", "liqo", "") ==
-        "list in rome: liqod of cluster milan, which reviews this request, does not answer (dial tcp 10.96.1.2:443: "
-        "connect: connection refused): kubectl get pods -n liqo shows whether it runs there, and liqoctl check what is "
-        "wrong");
+  struct Row {
+    Reviewer reviewer;
+    std::string_view who, what;
+  };
+  const std::string cause = "(dial tcp 10.96.1.2:443: connect: connection refused)";
+  const Row rows[] = {
+      {{.who = "this cluster (rome)", .ns = "liqo", .alert = "is scaled to none: kubectl scale"},
+       "this cluster (rome)",
+       ": it is scaled to none: kubectl scale"},
+      {{.who = "this cluster (rome)", .ns = "liqo"},
+       "this cluster (rome)",
+       ": kubectl get pods -n liqo shows whether it runs there, and liqoctl check what is wrong"},
+      // Whoever reads it may not look there.
+      {{.who = "cluster milan"}, "cluster milan", ": ask its operator whether it runs"},
+      {{}, "one of the two clusters", ": liqoctl check, with the kubeconfig of each, says what is wrong"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.what);
+    const std::string said = unreviewed(*read, row.reviewer);
+    CHECK(said.starts_with("list in rome: liqod of " + std::string(row.who) +
+                           ", which reviews this request, does not answer"));
+    CHECK(said.ends_with(row.what));
+    CHECK(said.contains(cause) == row.reviewer.alert.empty());
+  }
 }
 
 TEST_CASE("where liqod does not review a request, what was tried and what is left behind are told all the same") {
@@ -64,7 +81,7 @@ TEST_CASE("where liqod does not review a request, what was tried and what is lef
   CHECK(moved->before == "copying: " + tried);
   CHECK(moved->cause == "dial tcp 10.96.1.2:443: connect: connection refused");
   CHECK(moved->after == left);
-  CHECK(unreviewed(*moved, "this cluster (rome)", "liqo", "is scaled to none") ==
+  CHECK(unreviewed(*moved, {.who = "this cluster (rome)", .ns = "liqo", .alert = "is scaled to none"}) ==
         "copying: " + tried +
             "liqod of this cluster (rome), which reviews this request, does not answer: it is scaled to none" + left);
   const std::string force = "; if the provider will not come back: liqoctl force unpeer ID";

@@ -119,10 +119,12 @@ TEST_CASE("a daemon that does not run is told to who waits for it, once that is 
   CHECK(model::daemon_alert(&there).empty());
   there.mutable_status()["observedGeneration"] = 1;
   CHECK(model::daemon_alert(&there).starts_with("is not up: no replica answers: kubectl logs -n liqo "));
+  CHECK(model::daemon_alert(&there, false) == "is not up: no replica answers: ask its operator to start it");
   there.mutable_status()["availableReplicas"] = 1;
   CHECK(model::daemon_alert(&there).empty());
   there.mutable_spec()["replicas"] = 0;
   CHECK(model::daemon_alert(&there) == "is scaled to none: kubectl scale -n liqo deployment/liqod --replicas=2");
+  CHECK(model::daemon_alert(&there, false) == "is scaled to none: ask its operator to start it");
 }
 
 TEST_CASE("versions are compared where they are versions") {

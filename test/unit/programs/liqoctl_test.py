@@ -415,6 +415,31 @@ def test_a_change_that_liqod_cannot_review_says_so_in_one_sentence(tmp_path: pat
         assert re.fullmatch(r"ERRO: \w+ \S+/tenants/rome in milan: ", tried), line
 
 
+def test_who_cannot_mend_liqod_of_the_other_cluster_is_told_whom_to_ask(tmp_path: pathlib.Path) -> None:
+    rome, milan = FakeCluster("rome"), FakeCluster("milan")
+    milan.add_tenant_namespace("rome")
+    milan.unreviewed = "namespace.validate.liqo.io"
+    with rome.served(tmp_path / "rome.yaml") as consumer, milan.served(tmp_path / "milan.yaml") as provider:
+        peer = ("peer", "--allow-twin-names", "shop", "--kubeconfig", consumer, "--remote-kubeconfig", provider)
+        asked = liqoctl(*peer)
+        for kubeconfig in (consumer, provider):  # the name that each installer gives
+            document = yaml.safe_load(kubeconfig.read_text())
+            document["clusters"][0]["name"] = document["contexts"][0]["context"]["cluster"] = "kubernetes"
+            kubeconfig.write_text(yaml.safe_dump(document))
+        either = liqoctl(*peer)
+        milan.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+        known = liqoctl(*peer)
+    does_not = "which reviews this request, does not answer"
+    cause = f"{does_not} (dial tcp 10.96.0.9:443: connect: connection refused)"
+    # In this order: which step failed, whose liqod it is, and what to do.
+    assert "milan: allowing names of twins: " in asked.stderr, asked.stderr
+    assert asked.stderr.endswith(f"liqod of cluster milan, {cause}: ask its operator whether it runs\n"), asked.stderr
+    look = "liqoctl check, with the kubeconfig of each, says what is wrong"
+    assert either.stderr.endswith(f"liqod of one of the two clusters, {cause}: {look}\n"), either.stderr
+    ask = "it is scaled to none: ask its operator to start it"
+    assert known.stderr.endswith(f"liqod of cluster milan, {does_not}: {ask}\n"), known.stderr
+
+
 def test_check_tells_a_liqod_that_does_not_run_once(tmp_path: pathlib.Path) -> None:
     rome = FakeCluster("rome")
     rome.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
