@@ -20,7 +20,7 @@ namespace kinds = liqo::api::kinds;
 struct SliceFlags {
   model::SliceRequest request;
   model::ResourceFlags resources;
-  bool no_virtual_node = false;
+  std::optional<bool> no_virtual_node;
   bool wait = true;
 };
 
@@ -30,7 +30,7 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
   auto resources = model::resource_list(flags.resources);
   if (!resources) co_return std::unexpected(std::move(resources.error()));
   request.resources = std::move(*resources);
-  request.create_virtual_node = !flags.no_virtual_node;
+  if (flags.no_virtual_node) request.create_virtual_node = !*flags.no_virtual_node;
   auto ns = co_await find_tenant_namespace(cluster, request.provider);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   request.ns = std::move(*ns);
@@ -103,19 +103,20 @@ void add_request_flags(cli::Command app, const std::shared_ptr<SliceFlags>& flag
 void add_resource_slice(CommandLine& line) {
   const std::vector<std::string> aliases{"rs", "resourceslices"};
   auto create = std::make_shared<SliceFlags>();
-  const cli::Command app =
-      line.command(line.verb("create"), {"resourceslice", "Ask a provider for capacity, or change what is asked for"},
-                   {.writes = true,
-                    .creates = true,
-                    .prints = Prints::objects,
-                    .timeout = std::chrono::minutes(2),
-                    .aliases = aliases,
-                    .examples = "  liqoctl create resourceslice gpu-pool --remote-cluster-id cool-firefly \\\n"
-                                "    --cpu 4 --memory 8Gi --pods 30 --resource nvidia.com/gpu=2\n"
-                                "Amounts that a new slice does not name are the provider's defaults; those of a slice\n"
-                                "that is there already stay. To leave one to the provider again, take it out of\n"
-                                "spec.resources (kubectl edit rslice NAME -n NAMESPACE), or make a new slice."},
-                   [create](Session& session) { return create_slice(session, *create); });
+  const cli::Command app = line.command(
+      line.verb("create"), {"resourceslice", "Ask a provider for capacity, or change what is asked for"},
+      {.writes = true,
+       .creates = true,
+       .prints = Prints::objects,
+       .timeout = std::chrono::minutes(2),
+       .aliases = aliases,
+       .examples = "  liqoctl create resourceslice gpu-pool --remote-cluster-id cool-firefly \\\n"
+                   "    --cpu 4 --memory 8Gi --pods 30 --resource nvidia.com/gpu=2\n"
+                   "Amounts that a new slice does not name are the provider's defaults; those of a slice\n"
+                   "that is there already stay, and so does whether it has a virtual node. To leave an\n"
+                   "amount to the provider again, take it out of spec.resources (kubectl edit rslice NAME\n"
+                   "-n NAMESPACE), or make a new slice."},
+      [create](Session& session) { return create_slice(session, *create); });
   add_request_flags(app, create, "a slice that is there keeps its own; a new one gets default");
   app.flag("--wait", create->wait, "Wait for the provider's answer (default true)");
 

@@ -59,7 +59,8 @@ Object forge_resource_slice(const SliceRequest& request) {
   out.set_label(labels::remote_cluster_id, request.provider);
   out.set_label(labels::replication_destination, request.provider);
   out.set_label(labels::replication, "true");
-  out.set_annotation(liqo::api::annotations::create_virtual_node, request.create_virtual_node ? "true" : "false");
+  out.set_annotation(liqo::api::annotations::create_virtual_node,
+                     request.create_virtual_node.value_or(true) ? "true" : "false");
   auto& spec = out.mutable_spec();
   spec["class"] = request.slice_class.empty() ? liqo::core::default_class : request.slice_class;
   spec["providerClusterID"] = request.provider;

@@ -30,7 +30,7 @@ struct SliceRequest {
   std::string name, ns, provider;
   std::string slice_class = {};  ///< "" = the default one
   json::object resources = {};
-  bool create_virtual_node = true;
+  std::optional<bool> create_virtual_node = {};  ///< unset: yes
 };
 /// The consumer's ResourceSlice: labels of replication, whether a virtual node is wanted, class and resources.
 Object forge_resource_slice(const SliceRequest& request);

@@ -225,13 +225,19 @@ def test_amounts_that_are_not_named_stay(tmp_path: pathlib.Path) -> None:
     rome = consumer_of_milan()
     rome.add(AUTHENTICATION, "ResourceSlice", "resourceslices", "pool", "liqo-tenant-milan")
     rome.objects[SLICE]["spec"] = {"class": "share", "resources": {"cpu": "2", "memory": "4Gi"}}
+    node = "liqo.io/create-virtual-node"
+    rome.objects[SLICE]["metadata"]["annotations"] = {node: "false"}
     with rome.served(tmp_path / "rome.yaml") as kubeconfig:
         to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--wait=false")
         done = liqoctl("create", "resourceslice", "pool", "--cpu", "3", *to_milan)
         spec = rome.objects[SLICE]["spec"]
         assert (spec["resources"], spec["class"]) == ({"cpu": "3", "memory": "4Gi"}, "share"), done.stderr
         assert done.stderr.endswith("ResourceSlice pool updated: cpu 2 → 3, memory 4Gi\n"), done.stderr
+        annotations = rome.objects[SLICE]["metadata"]["annotations"]
+        assert annotations == {node: "false"}  # somebody has made it without one
         done = liqoctl("create", "resourceslice", "pool", "--class", "default", *to_milan)
+        with_node = liqoctl("create", "resourceslice", "pool", "--no-virtual-node=false", *to_milan)
+    assert rome.objects[SLICE]["metadata"]["annotations"] == {node: "true"}, with_node.stderr
     assert rome.objects[SLICE]["spec"]["resources"] == {"cpu": "3", "memory": "4Gi"}
     assert done.stderr.endswith("cpu 3, memory 4Gi, class share → default\n"), done.stderr
 
