@@ -58,24 +58,6 @@ std::string role_in_words(std::string_view role) {
   return "has no role yet";
 }
 
-/// What is known of one peer.
-PeerObjects objects_of(const kube::Object& peer, const ClosingObjects& all) {
-  const std::string_view id = string_at(peer.spec(), {"clusterID"});
-  PeerObjects out{.foreign_cluster = peer};
-  const auto take = [](const std::vector<kube::Object>& from, std::vector<kube::Object>& into, const auto& is_its) {
-    for (const kube::Object& object : from)
-      if (is_its(object)) into.push_back(object);
-  };
-  take(all.slices, out.slices,
-       [id](const kube::Object& one) { return one.label(liqo::api::labels::remote_cluster_id) == id; });
-  take(all.virtual_nodes, out.virtual_nodes,
-       [id](const kube::Object& one) { return string_at(one.spec(), {"clusterID"}) == id; });
-  take(all.nodes, out.nodes, [&out](const kube::Object& one) {
-    return std::ranges::any_of(out.virtual_nodes, [&one](const kube::Object& it) { return it.name() == one.name(); });
-  });
-  return out;
-}
-
 /// Whether a slice that does not name the resource is given a usual amount of it.
 bool has_usual_amount(std::string_view resource) { return resource == "pods" || resource == "ephemeral-storage"; }
 

@@ -12,7 +12,6 @@
 #include "liqo/core/peering/silence.hpp"
 #include "liqo/core/slices/grant.hpp"
 #include "model/answers.hpp"
-#include "model/closings.hpp"
 #include "model/resources.hpp"
 #include "model/tenant_policy.hpp"
 #include "text/box.hpp"
@@ -326,6 +325,22 @@ std::string clock_alert(const kube::Object& foreign_cluster) {
     if (const auto note = liqo::core::clock_note(string_at(condition, {"message"})); !note.empty())
       return "API server: " + shown(note);
   return {};
+}
+
+PeerObjects objects_of(const kube::Object& foreign_cluster, const ClosingObjects& all) {
+  const std::string_view id = string_at(foreign_cluster.spec(), {"clusterID"});
+  PeerObjects out{.foreign_cluster = foreign_cluster};
+  const auto take = [](const std::vector<kube::Object>& from, std::vector<kube::Object>& into, const auto& is_its) {
+    for (const kube::Object& object : from)
+      if (is_its(object)) into.push_back(object);
+  };
+  take(all.slices, out.slices, [id](const kube::Object& one) { return one.label(labels::remote_cluster_id) == id; });
+  take(all.virtual_nodes, out.virtual_nodes,
+       [id](const kube::Object& one) { return string_at(one.spec(), {"clusterID"}) == id; });
+  take(all.nodes, out.nodes, [&out](const kube::Object& one) {
+    return std::ranges::any_of(out.virtual_nodes, [&one](const kube::Object& it) { return it.name() == one.name(); });
+  });
+  return out;
 }
 
 json::object peer_info(const PeerObjects& objects) {

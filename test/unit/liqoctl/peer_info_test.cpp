@@ -320,8 +320,8 @@ TEST_CASE("hostile objects are shown as absent") {
 TEST_CASE("the local installation shows its peers and the pods that are not up") {
   model::LocalObjects objects{.cluster_id = "rome", .version = "", .server = "10.0.0.1:6443"};
   objects.foreign_clusters = {gpu_pool().foreign_cluster};
-  objects.virtual_nodes = gpu_pool().virtual_nodes;
-  objects.nodes = gpu_pool().nodes;
+  objects.lending.virtual_nodes = gpu_pool().virtual_nodes;
+  objects.lending.nodes = gpu_pool().nodes;
   objects.pods = {parsed(R"({"metadata":{"name":"bad"},"spec":{"containers":[{}]},"status":{"phase":"Pending"}})"),
                   parsed(R"({"metadata":{"name":"good"},"spec":{"containers":[{}]},"status":{"phase":"Running",
                     "containerStatuses":[{"ready":true}]}})")};
@@ -341,6 +341,20 @@ TEST_CASE("the local installation shows its peers and the pods that are not up")
         "    Authentication status:    Healthy\n"
         "    Offloading status:        Healthy\n");
   CHECK(model::render_local(*text::pick(document, "local.clusterid"), "local.clusterid", {}) == "rome\n");
+}
+
+TEST_CASE("a virtual node that is being deleted is told of, and is no failure") {
+  model::LocalObjects objects{.cluster_id = "rome"};
+  objects.foreign_clusters = {gpu_pool().foreign_cluster};
+  json::object& modules = kube::ensure_object(objects.foreign_clusters.front().mutable_status(), "modules");
+  kube::ensure_object(modules, "offloading")["conditions"] =
+      json::array{json::object{{"type", "OffloadingVirtualNodeStatus"}, {"status", "SomeNotReady"}}};
+  objects.lending.virtual_nodes = gpu_pool().virtual_nodes;
+  const auto told = [&objects] { return model::render_local(model::local_info(objects), "", {}); };
+  CHECK(told().contains("Offloading status:        Unhealthy"));
+  objects.lending.virtual_nodes.front().mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
+  CHECK(told().contains("    !  virtual node gpu-pool is being deleted\n"));
+  CHECK(told().contains("Offloading status:        Healthy"));
 }
 
 TEST_CASE("a consumer is shown by what it is lent, and not by what is offloaded to it") {
