@@ -270,10 +270,12 @@ std::optional<Finding> judge_storage(const kube::Object* config_map, const std::
               "class get no volume here");
 }
 
-Finding judge_quotas(const std::vector<kube::Object>& quotas) {
+Finding judge_quotas(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& tenants) {
   if (quotas.empty()) return open("quotas", "nothing is granted to others");
   std::vector<std::string> full;
   for (const kube::Object& quota : quotas) {
+    // What ends in one of these makes no room.
+    if (liqo::api::Quota(quota).is_cordoned() || is_quota_drained(quota, tenants)) continue;
     const json::object used = counted_use(quota.status());
     for (const auto& [key, amount] : kube::object_at(quota.spec(), {"resources"})) {
       const json::value* now = used.if_contains(key);
@@ -292,7 +294,8 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
                                            : "there are " + std::to_string(quotas.size()) + ", and none is used up");
 }
 
-std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes) {
+std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes,
+                                      const std::vector<kube::Object>& tenants) {
   core::Resources granted, held;
   for (const kube::Object& quota : quotas) {
     const liqo::api::Quota view(quota);
@@ -301,9 +304,10 @@ std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, c
     const auto amounts = core::read_resources(view.resources()),
                used = core::read_resources(counted_use(quota.status()));
     if (!amounts || !used) continue;
+    const bool is_drained = is_quota_drained(quota, tenants);
     for (const auto& [key, amount] : *amounts) {
       const bool is_usual = has_usual_amount(key) && !(record && record->request.contains(key));
-      if (is_usual || view.is_drained()) {
+      if (is_usual || is_drained) {
         held[key] += core::amount(*used, key);
       } else {
         granted[key] += amount;
@@ -317,6 +321,8 @@ std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, c
   if (const std::string beyond = beyond_nodes(core::write_resources(all), nodes); !beyond.empty())
     return open("capacity",
                 "lent to all together more than the cluster has: " + beyond + "; pods that find no room stay Pending");
+  core::drop_zeros(granted);
+  if (granted.empty()) return std::nullopt;
   const json::object told = core::write_resources(granted);
   return good("capacity",
               "lent to all together: " + in_words(told) + "; the nodes have " + in_words(had_by_nodes(told, nodes)));
