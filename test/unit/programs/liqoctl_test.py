@@ -89,9 +89,31 @@ def test_who_ends_a_drain_is_told_which_pods_it_does_not_keep(tmp_path: pathlib.
     with milan.served(tmp_path / "milan.yaml") as kubeconfig:
         done = liqoctl("uncordon", "tenant", "rome", "--kubeconfig", kubeconfig)
         again = liqoctl("activate", "tenant", "rome", "--kubeconfig", kubeconfig)
-    told = "INFO: milan: 2 pods that the drain is ending end and start anew\nINFO: milan: Tenant rome is Active again\n"
+    said = "INFO: milan: the drain has begun to end 2 pods: they are not kept, and start anew\n"
+    told = f"{said}INFO: milan: Tenant rome is Active again\n"
     assert (done.returncode, done.stderr) == (0, told)
     assert "pods" not in again.stderr
+
+
+def test_who_ends_the_drain_of_a_slice_learns_that_of_the_tenant_goes_on(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    tenant = milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/tenants/rome"]
+    pool = milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/resourceslices/milan"]
+    milan.add("/api/v1", "Pod", "pods", "ends", "demo-rome")
+    milan.objects["/api/v1/namespaces/demo-rome/pods/ends"]["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
+    said = {}
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        for condition in ("Drained", "Active"):
+            tenant["spec"]["tenantCondition"] = condition
+            pool["metadata"]["annotations"] = {"liqo.io/drain": "true"}
+            milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/resourceslices/milan"] = pool
+            end = ("uncordon", "resourceslice", "milan", "--remote-cluster-id", "rome", "--kubeconfig", kubeconfig)
+            said[condition] = liqoctl(*end).stderr
+    done = "INFO: milan: ResourceSlice milan of rome uncordoned\n"
+    # Its pods end all the same, and none starts anew.
+    goes_on = "WARN: milan: Tenant rome is still Drained (liqoctl uncordon tenant rome)\n"
+    assert said["Drained"] == done + goes_on
+    assert said["Active"] == f"INFO: milan: the drain has begun to end 1 pod: it is not kept, and starts anew\n{done}"
 
 
 def test_what_was_refused_is_listed_for_people_and_programs(tmp_path: pathlib.Path) -> None:
