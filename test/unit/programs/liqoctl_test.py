@@ -424,6 +424,19 @@ def test_who_waits_in_vain_is_told_that_liqod_of_this_cluster_does_not_run(tmp_p
     assert f"✖  liqod {NO_LIQOD}" in shown.stdout, shown.stdout
 
 
+def test_who_waits_for_what_kubernetes_does_is_not_told_of_liqod(tmp_path: pathlib.Path) -> None:
+    milan = FakeCluster("milan")
+    milan.add_tenant_namespace("rome")
+    milan.selects = True
+    milan.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        user = ("generate", "peering-user", "--consumer-cluster-id", "rome", "--kubeconfig", kubeconfig)
+        done = liqoctl(*user, "--timeout", "4s")
+    assert done.returncode == 1, done
+    assert "gave up waiting for the certificate" in done.stderr and "has not signed" in done.stderr, done.stderr
+    assert "liqod" not in done.stderr, done.stderr
+
+
 def test_a_change_that_liqod_cannot_review_says_so_in_one_sentence(tmp_path: pathlib.Path) -> None:
     milan = provider_of_rome()
     milan.unreviewed = "tenant.validate.liqo.io"
