@@ -72,8 +72,9 @@ json::object slice_info(const kube::Object& slice) {
           {"state", state_of_slice(slice)},
           {"accepted", all_accepted},
           {"answered", !conditions.empty()},
+          {"drained", closing_of(slice) == "Drained"},
           {"alerts", std::move(told)},
-          {"resources", ordered(granted_now(slice))}};
+          {"resources", ordered(object_at(slice.status(), {"resources"}))}};
 }
 
 /// The Node of a VirtualNode; null where there is none, or where it is that of another VirtualNode of the name.
@@ -179,8 +180,12 @@ void add_alerts(Section& section, const json::value& of, const text::Palette& pa
 
 Section slice_section(const json::value& slice, const text::Palette& palette) {
   Section out{.title = shown(string_at(slice, {"name"}))};
-  if (string_at(slice, {"state"}) == "Deleting") {
+  const std::string_view state = string_at(slice, {"state"});
+  if (state == "Deleting") {
     out.lines.push_back(palette.faint("•") + "  Resource slice is being deleted");
+  } else if (state == "Drained" || (state == "Cordoned" && !bool_at(slice, {"accepted"}))) {
+    // Somebody wants it so.
+    out.lines.push_back(palette.faint("•") + "  Resource slice is " + std::string(state));
   } else if (bool_at(slice, {"accepted"})) {
     out.lines.push_back(palette.good("✔") + "  Resource slice accepted");
   } else if (bool_at(slice, {"answered"})) {
@@ -190,7 +195,7 @@ Section slice_section(const json::value& slice, const text::Palette& palette) {
   }
   add_alerts(out, slice, palette);
   out.lines.push_back("Action: " + shown(string_at(slice, {"action"})));
-  if (const auto& resources = object_at(slice, {"resources"}); !resources.empty())
+  if (const auto& resources = object_at(slice, {"resources"}); !resources.empty() && !bool_at(slice, {"drained"}))
     out.sections.push_back(resources_section(resources));
   return out;
 }

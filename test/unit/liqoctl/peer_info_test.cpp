@@ -88,6 +88,26 @@ TEST_CASE("a denied slice says why, and a fresh one that it waits") {
         "    Action: Providing\n");
 }
 
+TEST_CASE("a drain is a state on both sides, and its amounts stay for programs as those of a quota do") {
+  auto objects = gpu_pool();
+  objects.slices = {parsed(R"({"metadata":{"name":"a","labels":{"liqo.io/replicated":"true",
+      "liqo.io/remote-cluster-id":"rome"}},"status":{"resources":{"cpu":"2"},"conditions":[
+      {"type":"Resources","status":"Denied","reason":"TenantDrained",
+       "message":"the provider has drained this cluster: it grants nothing, and its pods end"}]}})")};
+  CHECK(picked(objects, "authentication.resourceslices") ==
+        "─ Resource slices ──────────────────────────────────────────────\n"
+        "  ─ a ─────────────────────────────────────────────────────────\n"
+        "    •  Resource slice is Drained\n"
+        "    !  Resources is Denied: this cluster has drained consumer rome: it grants nothing, and its pods end\n"
+        "    Action: Providing\n");
+  CHECK(picked(objects, "authentication.resourceslices.a.accepted") == "false\n");
+  CHECK(picked(objects, "authentication.resourceslices.a.drained") == "true\n");
+  CHECK(picked(objects, "authentication.resourceslices.a.resources.cpu") == "2\n");
+  objects.slices.front().set_label("liqo.io/replicated", "");
+  CHECK(picked(objects, "authentication.resourceslices").contains("•  Resource slice is Drained\n"));
+  CHECK(picked(gpu_pool(), "authentication.resourceslices.gpu-pool.drained") == "false\n");
+}
+
 TEST_CASE("a slice that is accepted and cordoned says both") {
   auto objects = gpu_pool();
   objects.slices = {parsed(R"({"metadata":{"name":"a"},"status":{"conditions":[{"type":"Resources","status":"Accepted",
@@ -227,6 +247,8 @@ TEST_CASE("a quota of a drained consumer shows that nothing is granted") {
   const std::string shown = picked(objects, "offloading.quotas");
   CHECK(shown.contains("!  Drained: nothing is granted, new pods are refused"));
   CHECK_FALSE(shown.contains("Granted"));
+  CHECK(picked(objects, "offloading.quotas.pool.drained") == "true\n");
+  CHECK(picked(objects, "offloading.quotas.pool.resources.cpu") == "4\n");
 }
 
 TEST_CASE("a provider that answers and does not act is told of, everywhere") {
