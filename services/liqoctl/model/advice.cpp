@@ -17,6 +17,29 @@ std::size_t end_of_answer(const kube::Failure& failure, std::size_t from) {
   return std::min({failure.text().find(". ", from), failure.text().find("; ", from), failure.text().size()});
 }
 
+/// The line about a server that could not be connected to; nothing for any other failure. The failure says
+/// "…: get /api/… in rome: connecting to 10.0.0.1:6443: No route to host…".
+std::optional<std::string> unreached(const kube::Failure& failure) {
+  constexpr std::string_view connecting = "connecting to ", in = " in ", between = ": ", late = "no answer in time; ";
+  if (failure.code() != kube::Errc::connect && failure.code() != kube::Errc::timeout) return std::nullopt;
+  const std::string_view said = failure.text();
+  const std::size_t at = said.find(connecting);
+  if (at == std::string_view::npos || !said.substr(0, at).ends_with(between)) return std::nullopt;
+  // What was asked for does not matter: nothing would have been answered.
+  const std::string_view until_asked = said.substr(0, at - between.size());
+  const std::size_t phase = until_asked.rfind(between);
+  const std::size_t asked_at = phase == std::string_view::npos ? 0 : phase + between.size();
+  const std::size_t name_at = until_asked.rfind(in);
+  const std::size_t server_at = at + connecting.size(), why = said.find(between, server_at);
+  if (name_at == std::string_view::npos || name_at < asked_at || why == std::string_view::npos) return std::nullopt;
+  const std::size_t why_at = why + between.size();
+  const std::size_t end = end_of_answer(failure, why_at + (said.substr(why_at).starts_with(late) ? late.size() : 0));
+  return std::string(said.substr(0, asked_at)) + "cluster " + std::string(until_asked.substr(name_at + in.size())) +
+         " cannot be reached at " + std::string(said.substr(server_at, why - server_at)) +
+         ", the server that its kubeconfig names (" + std::string(said.substr(why_at, end - why_at)) +
+         "): check that address, and that this machine reaches it" + std::string(said.substr(end));
+}
+
 }  // namespace
 
 std::optional<Unreviewed> read_unreviewed(const kube::Failure& failure) {
@@ -54,6 +77,7 @@ std::string unreviewed(const Unreviewed& failed, const Reviewer& reviewer) {
 }
 
 std::string advised(const kube::Failure& failure) {
+  if (auto line = unreached(failure)) return std::move(*line);
   const std::string& said = failure.text();
   if (said.contains("liqoctl ")) return said;
   // A webhook that refuses says itself why, in other words than these.

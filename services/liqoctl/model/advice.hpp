@@ -27,8 +27,9 @@ struct Reviewer {
 /// The line about such a failure, in which a sentence about liqod stands for that of the API server.
 std::string unreviewed(const Unreviewed& failed, const Reviewer& reviewer);
 
-/// The text of any other failure, and what to do about it where that is the same for every command: for a user without
-/// a right, and for a cluster without Liqo's kinds. What names a command of liqoctl already says enough.
+/// The text of any other failure, and what to do about it where that is the same for every command: for a server that
+/// cannot be connected to, a user without a right, and a cluster without Liqo's kinds. What names a command of liqoctl
+/// already says enough about the latter two.
 std::string advised(const kube::Failure& failure);
 
 /// What to do about a file that could not be read: "there is no file milan.yaml", or that it cannot be read.

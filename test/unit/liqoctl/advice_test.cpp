@@ -91,6 +91,31 @@ TEST_CASE("where liqod does not review a request, what was tried and what is lef
   CHECK(unpeered->after == force);
 }
 
+TEST_CASE("a server that cannot be connected to is named, with what to check, and not what was asked for") {
+  const std::string_view check = "): check that address, and that this machine reaches it";
+  const std::string there = "cluster rome cannot be reached at 10.0.0.1:6443, the server that its kubeconfig names (";
+  const std::string asked = "get /api/v1/namespaces/liqo/configmaps/liqo-clusterid-configmap in rome";
+  struct Row {
+    std::string before, why, after;
+  };
+  const Row rows[] = {
+      {"", "No route to host", ""},
+      {"authentication: ", "looking up the name: Host not found (authoritative)", ""},
+      {"", "no answer in time; 10.0.0.1: Connection refused", ""},
+      {"offloading: ", "Connection refused", "; if the provider will not come back: liqoctl force unpeer ID"},
+      {"gave up waiting for it after 4s; last seen: ", "no answer in time", ". Claim shop/data is left"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.why);
+    for (const kube::Errc code : {kube::Errc::connect, kube::Errc::timeout}) {
+      const kube::Failure failed(code, row.before + asked + ": connecting to 10.0.0.1:6443: " + row.why + row.after);
+      CHECK(advised(failed) == row.before + there + row.why + std::string(check) + row.after);
+    }
+  }
+  const kube::Failure tls(kube::Errc::tls, asked + ": connecting to 10.0.0.1:6443: TLS: it is not who it should be");
+  CHECK(advised(tls) == tls.text());
+}
+
 TEST_CASE("a cluster without Liqo's kinds is told as such") {
   const auto missing = answer(404, "404 page not found").in("/apis/core.liqo.io/v1beta1/foreignclusters");
   CHECK(advised(missing).ends_with("404 page not found; is Liqo installed there? (liqoctl install --help)"));

@@ -606,7 +606,11 @@ def test_unpeer_from_a_provider_that_is_gone_says_how_to_do_without_it(tmp_path:
     with rome.served(tmp_path / "rome.yaml") as consumer:
         done = liqoctl("unpeer", "--kubeconfig", consumer, "--remote-kubeconfig", provider, "--timeout", "4s")
     assert done.returncode == 1
-    assert done.stderr.endswith("; if the provider will not come back: liqoctl force unpeer ID\n"), done.stderr
+    server = yaml.safe_load(provider.read_text())["clusters"][0]["cluster"]["server"].removeprefix("http://")
+    unreached = f"ERRO: cluster milan cannot be reached at {server}, the server that its kubeconfig names ("
+    force = "; if the provider will not come back: liqoctl force unpeer ID\n"
+    assert unreached in done.stderr, done.stderr
+    assert done.stderr.endswith(f"): check that address, and that this machine reaches it{force}"), done.stderr
 
 
 def test_what_is_not_offloaded_is_told_before_anybody_is_asked(tmp_path: pathlib.Path) -> None:
