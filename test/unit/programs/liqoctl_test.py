@@ -706,6 +706,41 @@ def test_a_move_whose_copy_gets_no_volume_says_soon_what_keeps_it(tmp_path: path
     assert rome.objects[CLAIM]["spec"]["volumeName"] == "pvc-c1"
 
 
+def test_a_move_whose_helper_pod_ends_says_at_once_why_and_what_is_left(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    add_bound_claim_of_milan(rome)
+    copy_claim = "/api/v1/namespaces/shop/persistentvolumeclaims/liqo-move-data"
+    helpers = [f"/api/v1/namespaces/shop/pods/liqo-move-data-{end}" for end in ("from", "to")]
+    volume = "/api/v1/persistentvolumes/pvc-c2"
+    rome.add("/api/v1", "PersistentVolume", "persistentvolumes", "pvc-c2", spec={"claimRef": {"uid": "c2"}})
+    rome.objects[volume]["metadata"]["annotations"] = {
+        "pv.kubernetes.io/provisioned-by": "liqo.io/storage",
+        "storage.liqo.io/backing-claim": "liqo-storage/c2",
+        "storage.liqo.io/backing-claim-uid": "b2",
+    }
+
+    def bind_and_evict(path: str) -> None:
+        """What liqod does for the copy, and a kubelet to the pod that reads."""
+        there = rome.objects.get(path, {})
+        if there and path == copy_claim:
+            there["metadata"]["uid"] = "c2"
+            there["spec"]["volumeName"] = "pvc-c2"
+            there["status"] = {"phase": "Bound"}
+        elif there and path == helpers[0]:
+            there["status"] = {"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"}
+
+    rome.before_reading = bind_and_evict
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        move = ("move", "volume", "data", "--namespace", "shop", "--target-node", "rome-1", "--image", "x")
+        done = liqoctl(*move, "--kubeconfig", kubeconfig, "--timeout", "60s")
+    assert done.returncode == 1
+    ended = "pod shop/liqo-move-data-from, which was to carry the data, has ended: Evicted: the node was low on memory"
+    assert f"ERRO: {ended}. Claim shop/liqo-move-data, " in done.stderr, done.stderr
+    assert done.stderr.endswith(": kubectl delete pvc liqo-move-data -n shop\n"), done.stderr
+    assert not any(helper in rome.objects for helper in helpers)
+    assert rome.objects[CLAIM]["spec"]["volumeName"] == "pvc-c1"
+
+
 def test_what_is_printed_of_an_offloading_is_not_written(tmp_path: pathlib.Path) -> None:
     rome = FakeCluster("rome")
     for name in ("blue", "red"):
