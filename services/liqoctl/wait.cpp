@@ -1,6 +1,7 @@
 #include "wait.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "find_one.hpp"
 #include "kube/async/timeout.hpp"
@@ -42,7 +43,7 @@ std::string name_in_words(const Cluster& cluster) {
 asio::awaitable<std::string> alert_of_liqod(Cluster& cluster) {
   // Not everybody may look there.
   const auto there = co_await cluster.find(liqo::api::kinds::deployments, {cluster.liqo_namespace(), "liqod"});
-  co_return there && *there ? model::daemon_alert(&**there) : "";
+  co_return there && *there ? model::daemon_alert(&**there, !cluster.is_remote()) : "";
 }
 
 /// Why a wait takes long: nobody is there to do what is waited for, or what `reason` says.
@@ -170,22 +171,26 @@ asio::awaitable<std::string> absence_of_liqod(Cluster& cluster) {
 }
 
 asio::awaitable<std::string> line_of(std::vector<Cluster*> clusters, kube::Failure failure) {
-  const auto cause = model::why_unreviewed(failure);
-  if (!cause || clusters.empty()) co_return model::advised(failure);
+  const auto unreviewed = model::read_unreviewed(failure);
+  if (!unreviewed || clusters.empty()) co_return model::advised(failure);
   // The failure names its cluster as the kubeconfig does, where two may have one name.
   std::vector<Cluster*> named;
   for (Cluster* one : clusters)
-    if (failure.text().contains(" in " + one->api().cluster() + ": ")) named.push_back(one);
+    if (unreviewed->before.contains(" in " + one->api().cluster() + ": ")) named.push_back(one);
   if (named.empty()) named = std::move(clusters);
-  Cluster* asked = nullptr;
-  std::string alert;
+  std::vector<std::pair<Cluster*, std::string>> down;
   for (Cluster* one : named) {
-    if (!alert.empty()) break;
-    asked = one;
     const auto said = co_await kube::async::with_timeout(one->clock(), alert_of_liqod(*one), answer_patience);
-    if (said) alert = *said;
+    if (said && !said->empty()) down.emplace_back(one, *said);
   }
-  co_return model::unreviewed(name_in_words(*asked), asked->liqo_namespace(), alert, *cause);
+  model::Reviewer reviewer;
+  Cluster* asked = down.size() == 1 ? down.front().first : named.size() == 1 ? named.front() : nullptr;
+  if (asked) {
+    reviewer.who = name_in_words(*asked);
+    if (!asked->is_remote()) reviewer.ns = asked->liqo_namespace();
+    if (!down.empty()) reviewer.alert = down.front().second;
+  }
+  co_return model::unreviewed(*unreviewed, reviewer);
 }
 
 asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {

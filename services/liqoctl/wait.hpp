@@ -60,11 +60,13 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Sele
 asio::awaitable<std::string> last_warning(Cluster& cluster, AwaitedObject object, std::string uid,
                                           std::optional<kube::WallTime> began = {});
 
-/// "liqod of this cluster (rome) is scaled to none: kubectl scale ..."; "" where it runs, or nobody says.
+/// "liqod of this cluster (rome) is scaled to none: kubectl scale ...", "liqod of cluster milan is scaled to none: ask
+/// its operator ..."; "" where it runs, or nobody says.
 asio::awaitable<std::string> absence_of_liqod(Cluster& cluster);
 
-/// The last line of a command that failed: that liqod of one of these clusters, which the command was connected to,
-/// does not answer its API server, or model::advised(). What is asked for it takes three seconds at most for each.
+/// The last line of a command that failed: where liqod of one of these clusters, which the command was connected to,
+/// does not answer its API server, model::unreviewed(), else model::advised(). What is asked for it takes three seconds
+/// at most for each.
 asio::awaitable<std::string> line_of(std::vector<Cluster*> clusters, kube::Failure failure);
 
 /// "milan does not answer since ...", as liqod of the user's own cluster sees it; "" where it does, or nobody says.

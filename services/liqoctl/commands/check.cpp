@@ -375,8 +375,8 @@ asio::awaitable<void> Checkup::look_at_peers() {
   auto own = co_await own_ranges(session_, cluster_, {});
   tell(own ? model::judge_ranges(peers, *own) : Finding{"addresses", State::bad, own.error().text()});
   const auto quotas = co_await all("quotas", kinds::quotas);
-  tell(model::judge_quotas(quotas));
-  if (auto finding = model::judge_capacity(quotas, nodes_)) tell(std::move(*finding));
+  tell(model::judge_quotas(quotas, tenants_));
+  if (auto finding = model::judge_capacity(quotas, nodes_, tenants_)) tell(std::move(*finding));
   const model::ClosingObjects lending{.slices = co_await all("slices", kinds::resource_slices),
                                       .tenants = tenants_,
                                       .virtual_nodes = virtual_nodes_,

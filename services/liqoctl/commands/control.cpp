@@ -45,7 +45,7 @@ asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster
     if (!slices) co_return std::unexpected(std::move(slices.error()));
     const std::string left = model::not_denied(*slices, consumer);
     if (left.empty()) co_return Look{.done = true};
-    co_return Look{.seen = "still accepted: " + left + " (is liqod running?)"};
+    co_return Look{.seen = "still accepted: " + left};
   };
   co_return co_await wait_for(cluster, {.what = "the slices to be denied", .deadline = session.deadline()}, probe);
 }
@@ -124,6 +124,31 @@ struct SliceChange {
   bool drains = false;
 };
 
+/// Sets and takes away the marks. Answers whether that changed anything.
+bool apply_marks(const SliceChange& change, Object& slice) {
+  bool changed = false;
+  for (const std::string_view mark : change.marks) {
+    if (slice.annotation(mark) == "true") continue;
+    slice.set_annotation(mark, "true");
+    changed = true;
+  }
+  for (const std::string_view mark : change.unmarks) {
+    if (!slice.has_annotation(mark)) continue;
+    kube::ensure_object(slice.mutable_metadata(), "annotations").erase(mark);
+    changed = true;
+  }
+  return changed;
+}
+
+/// The name of the Tenant of a namespace that is drained; "" where none is, or this user may not see it.
+asio::awaitable<std::string> drained_tenant_in(Cluster& cluster, std::string ns) {
+  const auto tenants = co_await cluster.list(kinds::tenants, std::move(ns));
+  if (!tenants) co_return "";
+  const auto found =
+      std::ranges::find_if(*tenants, [](const Object& tenant) { return model::tenant_condition(tenant) == "Drained"; });
+  co_return found == tenants->end() ? std::string() : std::string(found->name());
+}
+
 asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& flags, const SliceChange& change) {
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));
@@ -143,22 +168,12 @@ asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& f
   if (!change.question.empty())
     if (auto yes = co_await session.confirm(what + ": " + std::string(change.question)); !yes) co_return yes;
   const bool ends_drain = std::ranges::find(change.unmarks, annotations::drain) != change.unmarks.end();
-  if (ends_drain && liqo::core::is_drained(**found))
+  std::string drained_tenant;
+  if (ends_drain) drained_tenant = co_await drained_tenant_in(cluster, *ns);
+  // While the Tenant is drained, its pods go on ending, and none starts anew.
+  if (ends_drain && drained_tenant.empty() && liqo::core::is_drained(**found))
     co_await tell_ending_pods(session, cluster, model::pods_of_consumer(flags.consumer, flags.name));
-  const std::function<bool(Object&)> apply = [&change](Object& slice) {
-    bool changed = false;
-    for (const std::string_view mark : change.marks) {
-      if (slice.annotation(mark) == "true") continue;
-      slice.set_annotation(mark, "true");
-      changed = true;
-    }
-    for (const std::string_view mark : change.unmarks) {
-      if (!slice.has_annotation(mark)) continue;
-      kube::ensure_object(slice.mutable_metadata(), "annotations").erase(mark);
-      changed = true;
-    }
-    return changed;
-  };
+  const std::function<bool(Object&)> apply = [&change](Object& slice) { return apply_marks(change, slice); };
   auto done = co_await update(cluster, kinds::resource_slices, key, apply);
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (*done == Ensured::dry_run) co_return Result<void>();
@@ -169,6 +184,9 @@ asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& f
   } else {
     session.output().success(cluster.scope(), what + " " + std::string(change.done));
   }
+  if (!drained_tenant.empty())
+    session.output().warn(cluster.scope(), "Tenant " + drained_tenant + " is still Drained (liqoctl uncordon tenant " +
+                                               drained_tenant + ")");
   co_return Result<void>();
 }
 

@@ -25,14 +25,25 @@ struct GetFlags {
   bool all_namespaces = false;
 };
 
+/// Those of a peer, or of all without one.
+asio::awaitable<Result<std::vector<Object>>> list_of(Cluster& cluster, const ListedKind& kind, const GetFlags& flags) {
+  const std::string ns = kind.resource.namespaced && !flags.all_namespaces ? cluster.flags().ns : "";
+  if (flags.peer.empty()) co_return co_await cluster.list(kind.resource, ns, flags.selector);
+  if (kind.resource == liqo::api::kinds::quotas) {
+    // They have no label of their consumer: they are known by its tenant namespace.
+    auto tenant_namespace = co_await find_tenant_namespace(cluster, flags.peer);
+    if (!tenant_namespace) co_return std::unexpected(std::move(tenant_namespace.error()));
+    if (!ns.empty() && ns != *tenant_namespace) co_return std::vector<Object>();
+    co_return co_await cluster.list(kind.resource, *tenant_namespace, flags.selector);
+  }
+  if (auto known = co_await check_peer(cluster, flags.peer); !known)
+    co_return std::unexpected(std::move(known.error()));
+  co_return co_await cluster.list(kind.resource, ns,
+                                  flags.selector + (flags.selector.empty() ? "" : ",") + model::about(flags.peer));
+}
+
 asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const ListedKind& kind, const GetFlags& flags) {
-  if (!flags.peer.empty())
-    if (auto known = co_await check_peer(cluster, flags.peer); !known)
-      co_return std::unexpected(std::move(known.error()));
-  std::string selector = flags.selector;
-  if (!flags.peer.empty()) selector += (selector.empty() ? "" : ",") + model::about(flags.peer);
-  auto found = co_await cluster.list(
-      kind.resource, kind.resource.namespaced && !flags.all_namespaces ? cluster.flags().ns : "", selector);
+  auto found = co_await list_of(cluster, kind, flags);
   if (!found || flags.names.empty()) co_return found;
   std::vector<Object> chosen;
   for (const std::string& name : flags.names) {
@@ -153,6 +164,16 @@ Candidates candidates_of(const ListedKind& kind) {
   return Candidates::none;
 }
 
+/// Which objects of the kind are wanted.
+void add_choice(cli::Command app, const ListedKind& kind, const std::shared_ptr<GetFlags>& flags) {
+  app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
+  // A namespace that is offloaded has no one peer.
+  if (kind.resource != liqo::api::kinds::namespace_offloadings)
+    app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");
+  app.option("-l,--selector", flags->selector, "Only those with these labels").type_name("SELECTOR");
+  app.flag("-A,--all-namespaces", flags->all_namespaces, "All namespaces, as without --namespace");
+}
+
 }  // namespace
 
 void add_get(CommandLine& line) {
@@ -162,20 +183,14 @@ void add_get(CommandLine& line) {
         line.command(line.verb("get"), {kind.name, "List " + kind.what},
                      {.prints = Prints::tables, .argument = candidates_of(kind), .aliases = kind.aliases},
                      [flags, &kind](Session& session) { return get(session, kind, *flags); });
-    app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
-    app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");
-    app.option("-l,--selector", flags->selector, "Only those with these labels").type_name("SELECTOR");
-    app.flag("-A,--all-namespaces", flags->all_namespaces, "All namespaces, as without --namespace");
+    add_choice(app, kind, flags);
 
     auto described = std::make_shared<GetFlags>();
     const cli::Command full =
         line.command(line.verb("describe"), {kind.name, "Show " + kind.what + ", in full"},
                      {.prints = Prints::objects, .argument = candidates_of(kind), .aliases = kind.aliases},
                      [described, &kind](Session& session) { return describe(session, kind, *described); });
-    full.option("name", described->names, "Names; all where none is given").type_name("NAME");
-    full.option("--remote-cluster-id", described->peer, "Only those of this peer").type_name("ID");
-    full.option("-l,--selector", described->selector, "Only those with these labels").type_name("SELECTOR");
-    full.flag("-A,--all-namespaces", described->all_namespaces, "All namespaces, as without --namespace");
+    add_choice(full, kind, described);
   }
 }
 

@@ -80,8 +80,8 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
   for (const Part& part :
        {Part{kube::resources::pods, cluster.liqo_namespace(), "", objects.pods, "health", "pods of Liqo"},
         Part{kinds::foreign_clusters, "", "", objects.foreign_clusters, "peerings", "ForeignClusters"},
-        Part{kinds::virtual_nodes, "", "", objects.virtual_nodes, "peerings", "VirtualNodes"},
-        Part{kube::resources::nodes, "", of_ours, objects.nodes, "peerings", "Nodes"},
+        Part{kinds::virtual_nodes, "", "", objects.lending.virtual_nodes, "peerings", "VirtualNodes"},
+        Part{kube::resources::nodes, "", of_ours, objects.lending.nodes, "peerings", "Nodes"},
         Part{kinds::resource_slices, "", "", objects.lending.slices, "peerings", "ResourceSlices"},
         Part{kinds::tenants, "", "", objects.lending.tenants, "peerings", "Tenants"},
         Part{kinds::quotas, "", "", objects.lending.quotas, "peerings", "Quotas"},

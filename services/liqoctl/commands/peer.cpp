@@ -27,9 +27,9 @@ using kube::Errc;
 
 struct PeerFlags {
   std::string wait = "node";  ///< slice, node, none
-  bool in_band = false, replace = false, create_slice = true, create_node = true;
-  std::optional<cli::Option> create_node_flag;
-  std::string slice_class;  ///< "" = as it is, "default" for a new slice
+  bool in_band = false, replace = false, create_slice = true;
+  std::optional<bool> create_node;
+  std::string slice_class;  ///< "" = as it is, the default one for a new slice
   model::ResourceFlags resources;
   std::vector<std::string> twin_names;
   AddressFlags addresses;
@@ -73,16 +73,6 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
                               .provider = pair.provider_id,
                               .slice_class = flags.slice_class,
                               .create_virtual_node = flags.create_node};
-  // What the command line does not name stays as it is.
-  std::optional<Object> there;
-  if (!consumer.would_be_new(kube::resources::namespaces, {"", request.ns})) {
-    auto found = co_await consumer.find(kinds::resource_slices, {request.ns, request.name});
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    there = std::move(*found);
-  }
-  if (there && !flags.create_node_flag->given())
-    request.create_virtual_node = there->annotation(liqo::api::annotations::create_virtual_node) != "false";
-  const bool wants_node = request.create_virtual_node;
   auto resources = model::resource_list(flags.resources);
   if (!resources) co_return std::unexpected(std::move(resources.error()));
   request.resources = std::move(*resources);
@@ -91,6 +81,7 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   auto done = co_await ensure_slice(session, consumer, std::move(request));
   if (!done) co_return std::unexpected(std::move(done.error()));
   if (done->done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
+  const bool wants_node = done->wants_node;
   auto accepted = co_await wait_for_slice(session, consumer, key, std::move(*done));
   if (!accepted) co_return accepted;
   co_await warn_of_more_than_there_is(session, pair, named);
@@ -267,8 +258,7 @@ void add_peer(CommandLine& line) {
   app.flag("--create-resource-slice", flags->create_slice, "Ask for resources (default true)");
   app.option("--resource-slice-class", flags->slice_class, "Class of the slice: who decides at the provider")
       .type_name("NAME");
-  flags->create_node_flag =
-      app.flag("--create-virtual-node", flags->create_node, "Make a virtual node of the slice (default true)");
+  app.flag("--create-virtual-node", flags->create_node, "Make a virtual node of the slice (default true)");
   add_replace(app, flags->replace);
   app.list("--allow-twin-names", flags->twin_names,
            "Names that twins, the consumer's namespaces at the provider, may have beside *-<consumer>; * is any "

@@ -74,8 +74,10 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
     certificate = std::move(*issued);
     return {.done = true};
   };
-  auto there = co_await wait_for_object(cluster, {.what = "the certificate", .deadline = session.deadline()},
-                                        {.resource = resource, .key = made->key()}, look);
+  // The signer is one of the cluster itself.
+  auto there = co_await wait_for_object(
+      cluster, {.what = "the certificate", .deadline = session.deadline(), .needs_liqod = false},
+      {.resource = resource, .key = made->key()}, look);
   if (!there) co_return std::unexpected(std::move(there.error()));
   co_return certificate;
 }
@@ -127,8 +129,8 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
   };
   const kube::Deadline deadline{std::min(session.deadline().at, cluster.clock().now() + rights_patience)};
   // The kubeconfig works a moment later in any case.
-  [[maybe_unused]] auto known =
-      co_await wait_for(cluster, {.what = "the rights of the new user", .deadline = deadline}, probe);
+  [[maybe_unused]] auto known = co_await wait_for(
+      cluster, {.what = "the rights of the new user", .deadline = deadline, .needs_liqod = false}, probe);
 }
 
 /// Gives the user its rights in the namespaces of Liqo and of the consumer.

@@ -18,9 +18,9 @@ namespace {
 namespace kinds = liqo::api::kinds;
 
 struct SliceFlags {
-  model::SliceRequest request{.slice_class = ""};
+  model::SliceRequest request;
   model::ResourceFlags resources;
-  bool no_virtual_node = false;
+  std::optional<bool> no_virtual_node;
   bool wait = true;
 };
 
@@ -30,7 +30,7 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
   auto resources = model::resource_list(flags.resources);
   if (!resources) co_return std::unexpected(std::move(resources.error()));
   request.resources = std::move(*resources);
-  request.create_virtual_node = !flags.no_virtual_node;
+  if (flags.no_virtual_node) request.create_virtual_node = !*flags.no_virtual_node;
   auto ns = co_await find_tenant_namespace(cluster, request.provider);
   if (!ns) co_return std::unexpected(std::move(ns.error()));
   request.ns = std::move(*ns);
@@ -87,11 +87,12 @@ asio::awaitable<Result<void>> delete_slices(Session& session, const DeleteFlags&
                          .waiting = "it is still there, its virtual node may be draining"});
 }
 
-void add_request_flags(cli::Command app, const std::shared_ptr<SliceFlags>& flags) {
+void add_request_flags(cli::Command app, const std::shared_ptr<SliceFlags>& flags, std::string_view default_class) {
   check_names(app.option("name", flags->request.name, "Name of the slice").required().type_name("NAME"),
               liqo::core::max_slice_name);
   add_remote_cluster_id(app, flags->request.provider, "ID of the provider");
-  app.option("--class", flags->request.slice_class, "Class: who decides at the provider (default that of the slice, of a new one default)")
+  app.option("--class", flags->request.slice_class,
+             "Class: who decides at the provider (" + std::string(default_class) + ")")
       .type_name("NAME");
   add_resource_flags(app, flags->resources);
   app.flag("--no-virtual-node", flags->no_virtual_node, "Make no virtual node of the slice");
@@ -102,20 +103,21 @@ void add_request_flags(cli::Command app, const std::shared_ptr<SliceFlags>& flag
 void add_resource_slice(CommandLine& line) {
   const std::vector<std::string> aliases{"rs", "resourceslices"};
   auto create = std::make_shared<SliceFlags>();
-  const cli::Command app =
-      line.command(line.verb("create"), {"resourceslice", "Ask a provider for capacity, or change what is asked for"},
-                   {.writes = true,
-                    .creates = true,
-                    .prints = Prints::objects,
-                    .timeout = std::chrono::minutes(2),
-                    .aliases = aliases,
-                    .examples = "  liqoctl create resourceslice gpu-pool --remote-cluster-id cool-firefly \\\n"
-                                "    --cpu 4 --memory 8Gi --pods 30 --resource nvidia.com/gpu=2\n"
-                                "Amounts that a new slice does not name are the provider's defaults; those of a slice\n"
-                                "that is there already stay. To leave one to the provider again, take it out of\n"
-                                "spec.resources (kubectl edit rslice), or make a new slice."},
-                   [create](Session& session) { return create_slice(session, *create); });
-  add_request_flags(app, create);
+  const cli::Command app = line.command(
+      line.verb("create"), {"resourceslice", "Ask a provider for capacity, or change what is asked for"},
+      {.writes = true,
+       .creates = true,
+       .prints = Prints::objects,
+       .timeout = std::chrono::minutes(2),
+       .aliases = aliases,
+       .examples = "  liqoctl create resourceslice gpu-pool --remote-cluster-id cool-firefly \\\n"
+                   "    --cpu 4 --memory 8Gi --pods 30 --resource nvidia.com/gpu=2\n"
+                   "Amounts that a new slice does not name are the provider's defaults; those of a slice\n"
+                   "that is there already stay, and so does whether it has a virtual node. To leave an\n"
+                   "amount to the provider again, take it out of spec.resources (kubectl edit rslice NAME\n"
+                   "-n NAMESPACE), or make a new slice."},
+      [create](Session& session) { return create_slice(session, *create); });
+  add_request_flags(app, create, "a slice that is there keeps its own; a new one gets default");
   app.flag("--wait", create->wait, "Wait for the provider's answer (default true)");
 
   auto generate = std::make_shared<SliceFlags>();
@@ -123,7 +125,7 @@ void add_resource_slice(CommandLine& line) {
       line.command(line.verb("generate"), {"resourceslice", "Print a ResourceSlice to be applied later"},
                    {.prints = Prints::objects, .aliases = aliases},
                    [generate](Session& session) { return generate_slice(session, *generate); });
-  add_request_flags(printed, generate);
+  add_request_flags(printed, generate, "default default");
 
   auto removal = std::make_shared<DeleteFlags>();
   const cli::Command removed = line.command(

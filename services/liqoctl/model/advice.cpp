@@ -1,5 +1,6 @@
 #include "model/advice.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "kube/base/printable.hpp"
@@ -9,24 +10,74 @@ namespace {
 
 constexpr std::size_t max_cause = 200;
 
-}  // namespace
-
-std::optional<std::string> why_unreviewed(const kube::Failure& failure) {
-  const std::string_view said = failure.text();
-  const std::size_t at = said.find("failed calling webhook \"");
-  if (at == std::string_view::npos || !said.substr(at).contains(".liqo.io\"")) return std::nullopt;
-  // Behind the quoted name comes what was tried, with a quoted URL, and then what came of it.
-  return kube::printable(said.substr(said.rfind("\": ") + 3).substr(0, max_cause));
+/// Where the API server's words end. Where the failure has its answer, nothing stands behind them; advice begins like a
+/// sentence, or a clause of its own.
+std::size_t end_of_answer(const kube::Failure& failure, std::size_t from) {
+  if (failure.status()) return failure.text().size();
+  return std::min({failure.text().find(". ", from), failure.text().find("; ", from), failure.text().size()});
 }
 
-std::string unreviewed(std::string_view who, std::string_view ns, std::string_view alert, std::string_view cause) {
-  std::string line = "liqod of " + std::string(who) + ", which reviews this request, does not answer";
-  if (!alert.empty()) return line + ": it " + std::string(alert);
-  return line + " (" + std::string(cause) + "): kubectl get pods -n " + std::string(ns) +
-         " shows whether it runs there, and liqoctl check what is wrong";
+/// The line about a server that could not be connected to; nothing for any other failure. The failure says
+/// "…: get /api/… in rome: connecting to 10.0.0.1:6443: No route to host…".
+std::optional<std::string> unreached(const kube::Failure& failure) {
+  constexpr std::string_view connecting = "connecting to ", in = " in ", between = ": ", late = "no answer in time; ";
+  if (failure.code() != kube::Errc::connect && failure.code() != kube::Errc::timeout) return std::nullopt;
+  const std::string_view said = failure.text();
+  const std::size_t at = said.find(connecting);
+  if (at == std::string_view::npos || !said.substr(0, at).ends_with(between)) return std::nullopt;
+  // What was asked for does not matter: nothing would have been answered.
+  const std::string_view until_asked = said.substr(0, at - between.size());
+  const std::size_t phase = until_asked.rfind(between);
+  const std::size_t asked_at = phase == std::string_view::npos ? 0 : phase + between.size();
+  const std::size_t name_at = until_asked.rfind(in);
+  const std::size_t server_at = at + connecting.size(), why = said.find(between, server_at);
+  if (name_at == std::string_view::npos || name_at < asked_at || why == std::string_view::npos) return std::nullopt;
+  const std::size_t why_at = why + between.size();
+  const std::size_t end = end_of_answer(failure, why_at + (said.substr(why_at).starts_with(late) ? late.size() : 0));
+  return std::string(said.substr(0, asked_at)) + "cluster " + std::string(until_asked.substr(name_at + in.size())) +
+         " cannot be reached at " + std::string(said.substr(server_at, why - server_at)) +
+         ", the server that its kubeconfig names (" + std::string(said.substr(why_at, end - why_at)) +
+         "): check that address, and that this machine reaches it" + std::string(said.substr(end));
+}
+
+}  // namespace
+
+std::optional<Unreviewed> read_unreviewed(const kube::Failure& failure) {
+  constexpr std::string_view error = "Internal error occurred: ";
+  const std::string_view said = failure.text();
+  const std::size_t at = said.find("failed calling webhook \"");
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t end = end_of_answer(failure, at);
+  const std::string_view answer = said.substr(at, end - at);
+  // Behind the quoted name comes what was tried, with a quoted URL, and then what came of it.
+  const std::size_t tried = answer.rfind("\": ");
+  if (tried == std::string_view::npos || !answer.contains(".liqo.io\"")) return std::nullopt;
+  std::string_view before = said.substr(0, at);
+  if (before.ends_with(error)) before.remove_suffix(error.size());
+  return Unreviewed{.before = std::string(before),
+                    .cause = kube::printable(answer.substr(tried + 3).substr(0, max_cause)),
+                    .after = std::string(said.substr(end))};
+}
+
+std::string unreviewed(const Unreviewed& failed, const Reviewer& reviewer) {
+  const auto& [who, ns, alert] = reviewer;
+  const std::string cause = " (" + failed.cause + ")";
+  std::string what;
+  if (!alert.empty()) {
+    what = ": it " + alert;
+  } else if (who.empty()) {
+    what = cause + ": liqoctl check, with the kubeconfig of each, says what is wrong";
+  } else if (ns.empty()) {
+    what = cause + ": ask its operator whether it runs";
+  } else {
+    what = cause + ": kubectl get pods -n " + ns + " shows whether it runs there, and liqoctl check what is wrong";
+  }
+  return failed.before + "liqod of " + (who.empty() ? "one of the two clusters" : who) +
+         ", which reviews this request, does not answer" + what + failed.after;
 }
 
 std::string advised(const kube::Failure& failure) {
+  if (auto line = unreached(failure)) return std::move(*line);
   const std::string& said = failure.text();
   if (said.contains("liqoctl ")) return said;
   // A webhook that refuses says itself why, in other words than these.

@@ -9,16 +9,27 @@
 
 namespace liqoctl::model {
 
-/// Why an API server got no review from the webhooks of liqod, in its words: "dial tcp 10.0.0.1:443: connect:
-/// connection refused"; nothing for any other failure.
-std::optional<std::string> why_unreviewed(const kube::Failure& failure);
+/// A failure because an API server got no review from the webhooks of liqod.
+struct Unreviewed {
+  std::string before;  ///< what was tried: "authentication: update … in rome: "
+  std::string cause;   ///< in the API server's words: "dial tcp 10.0.0.1:443: connect: connection refused"
+  std::string after;   ///< advice of the command: ". Claim … is left …"
+};
+/// Nothing for any other failure.
+std::optional<Unreviewed> read_unreviewed(const kube::Failure& failure);
 
-/// The sentence about such a failure. `who`: the cluster, "cluster milan"; `ns`: the namespace of its liqod; `alert`:
-/// what is known of a liqod that does not run, "" = nothing, and the cause is told.
-std::string unreviewed(std::string_view who, std::string_view ns, std::string_view alert, std::string_view cause);
+/// Whose liqod it was that had to review.
+struct Reviewer {
+  std::string who = {};    ///< "cluster milan"; "" = one of the two, and nobody knows which
+  std::string ns = {};     ///< its namespace, where the reader runs it; "" = the operator of another cluster does
+  std::string alert = {};  ///< what is known of a liqod that does not run, "" = nothing, and the cause is told
+};
+/// The line about such a failure, in which a sentence about liqod stands for that of the API server.
+std::string unreviewed(const Unreviewed& failed, const Reviewer& reviewer);
 
-/// The text of any other failure, and what to do about it where that is the same for every command: for a user without
-/// a right, and for a cluster without Liqo's kinds. What names a command of liqoctl already says enough.
+/// The text of any other failure, and what to do about it where that is the same for every command: for a server that
+/// cannot be connected to, a user without a right, and a cluster without Liqo's kinds. What names a command of liqoctl
+/// already says enough about the latter two.
 std::string advised(const kube::Failure& failure);
 
 /// What to do about a file that could not be read: "there is no file milan.yaml", or that it cannot be read.

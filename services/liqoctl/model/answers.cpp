@@ -34,7 +34,7 @@ std::string answer_text(const liqo::api::ResourceSlice& slice) {
 }
 
 bool answers(const liqo::api::ResourceSlice& slice) {
-  if (slice.slice_class() != "default") return !slice.granted().empty();
+  if (slice.slice_class() != liqo::core::default_class) return !slice.granted().empty();
   json::object relevant;
   for (const auto& [key, amount] : slice.requested()) {
     const json::value* granted = slice.granted().if_contains(key);

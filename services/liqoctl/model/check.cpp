@@ -58,28 +58,15 @@ std::string role_in_words(std::string_view role) {
   return "has no role yet";
 }
 
-/// What is known of one peer.
-PeerObjects objects_of(const kube::Object& peer, const ClosingObjects& all) {
-  const std::string_view id = string_at(peer.spec(), {"clusterID"});
-  PeerObjects out{.foreign_cluster = peer};
-  const auto take = [](const std::vector<kube::Object>& from, std::vector<kube::Object>& into, const auto& is_its) {
-    for (const kube::Object& object : from)
-      if (is_its(object)) into.push_back(object);
-  };
-  take(all.slices, out.slices,
-       [id](const kube::Object& one) { return one.label(liqo::api::labels::remote_cluster_id) == id; });
-  take(all.virtual_nodes, out.virtual_nodes,
-       [id](const kube::Object& one) { return string_at(one.spec(), {"clusterID"}) == id; });
-  take(all.nodes, out.nodes, [&out](const kube::Object& one) {
-    return std::ranges::any_of(out.virtual_nodes, [&one](const kube::Object& it) { return it.name() == one.name(); });
-  });
-  return out;
-}
-
 /// Whether a slice that does not name the resource is given a usual amount of it.
 bool has_usual_amount(std::string_view resource) { return resource == "pods" || resource == "ephemeral-storage"; }
 
 std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec(), {"clusterID"})); }
+
+/// How a daemon does not run.
+constexpr std::string_view scaled_to_none = "is scaled to none", not_up = "is not up: ";
+
+std::int64_t replicas_of(const kube::Object& deployment) { return kube::int_at(deployment.spec(), {"replicas"}); }
 
 }  // namespace
 
@@ -168,21 +155,24 @@ std::string trouble_of(const kube::Object& pod) {
 Finding judge_daemon(const kube::Object* deployment, std::string_view trouble) {
   if (!deployment) return open("liqod", "there is no Deployment: it runs outside of the cluster, or not at all");
   const std::string ns = deployment->key().ns;
-  const std::int64_t replicas = kube::int_at(deployment->spec(), {"replicas"});
-  if (replicas == 0)
-    return bad("liqod", "is scaled to none: kubectl scale -n " + ns + " deployment/liqod --replicas=2");
+  if (replicas_of(*deployment) == 0)
+    return bad("liqod", std::string(scaled_to_none) + ": kubectl scale -n " + ns + " deployment/liqod --replicas=2");
   if (!trouble.empty())
-    return bad("liqod", "is not up: " + shown(trouble) + ": kubectl logs -n " + ns +
+    return bad("liqod", std::string(not_up) + shown(trouble) + ": kubectl logs -n " + ns +
                             " -l app.kubernetes.io/name=liqod --prefix --tail=200");
-  return good("liqod", counted(std::size_t(replicas), "replica runs", "replicas run"));
+  return good("liqod", counted(std::size_t(replicas_of(*deployment)), "replica runs", "replicas run"));
 }
 
-std::string daemon_alert(const kube::Object* deployment) {
+std::string daemon_alert(const kube::Object* deployment, bool is_ours) {
   if (!deployment) return {};
+  constexpr std::string_view unanswered = "no replica answers", ask = ": ask its operator to start it";
   const auto of_status = [deployment](std::string_view key) { return kube::int_at(deployment->status(), {key}); };
   const bool is_down = of_status("observedGeneration") > 0 && of_status("availableReplicas") == 0;
-  const Finding finding = judge_daemon(deployment, is_down ? "no replica answers" : "");
-  return finding.state == State::bad ? finding.text : "";
+  const Finding finding = judge_daemon(deployment, is_down ? unanswered : "");
+  if (finding.state != State::bad) return {};
+  if (is_ours) return finding.text;
+  const bool is_scaled = replicas_of(*deployment) == 0;
+  return (is_scaled ? std::string(scaled_to_none) : std::string(not_up) + std::string(unanswered)) + std::string(ask);
 }
 
 Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program) {
@@ -280,10 +270,12 @@ std::optional<Finding> judge_storage(const kube::Object* config_map, const std::
               "class get no volume here");
 }
 
-Finding judge_quotas(const std::vector<kube::Object>& quotas) {
+Finding judge_quotas(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& tenants) {
   if (quotas.empty()) return open("quotas", "nothing is granted to others");
   std::vector<std::string> full;
   for (const kube::Object& quota : quotas) {
+    // What ends in one of these makes no room.
+    if (liqo::api::Quota(quota).is_cordoned() || is_quota_drained(quota, tenants)) continue;
     const json::object used = counted_use(quota.status());
     for (const auto& [key, amount] : kube::object_at(quota.spec(), {"resources"})) {
       const json::value* now = used.if_contains(key);
@@ -302,7 +294,8 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas) {
                                            : "there are " + std::to_string(quotas.size()) + ", and none is used up");
 }
 
-std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes) {
+std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes,
+                                      const std::vector<kube::Object>& tenants) {
   core::Resources granted, held;
   for (const kube::Object& quota : quotas) {
     const liqo::api::Quota view(quota);
@@ -311,9 +304,10 @@ std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, c
     const auto amounts = core::read_resources(view.resources()),
                used = core::read_resources(counted_use(quota.status()));
     if (!amounts || !used) continue;
+    const bool is_drained = is_quota_drained(quota, tenants);
     for (const auto& [key, amount] : *amounts) {
       const bool is_usual = has_usual_amount(key) && !(record && record->request.contains(key));
-      if (is_usual || view.is_drained()) {
+      if (is_usual || is_drained) {
         held[key] += core::amount(*used, key);
       } else {
         granted[key] += amount;
@@ -327,6 +321,8 @@ std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, c
   if (const std::string beyond = beyond_nodes(core::write_resources(all), nodes); !beyond.empty())
     return open("capacity",
                 "lent to all together more than the cluster has: " + beyond + "; pods that find no room stay Pending");
+  core::drop_zeros(granted);
+  if (granted.empty()) return std::nullopt;
   const json::object told = core::write_resources(granted);
   return good("capacity",
               "lent to all together: " + in_words(told) + "; the nodes have " + in_words(had_by_nodes(told, nodes)));

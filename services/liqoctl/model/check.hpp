@@ -33,8 +33,8 @@ std::string trouble_of(const kube::Object& pod);
 /// `trouble`: what keeps the Deployment from running, "" = nothing.
 Finding judge_daemon(const kube::Object* deployment, std::string_view trouble);
 /// What to say of a daemon that does not run, as the rest of a sentence about it; "" where a replica answers, or nobody
-/// can tell: there is no Deployment, or nobody has looked after it yet.
-std::string daemon_alert(const kube::Object* deployment);
+/// can tell: there is no Deployment, or nobody has looked after it yet. `is_ours`: whoever reads it runs that cluster.
+std::string daemon_alert(const kube::Object* deployment, bool is_ours = true);
 /// The versions of the daemon here, of the peer's, and of this program; "" = not known, and nothing to compare.
 Finding judge_versions(std::string_view here, std::string_view peer, std::string_view program);
 
@@ -116,14 +116,16 @@ bool offers_storage(const kube::Object* config_map);
 /// names it; nothing where storage is switched off.
 std::optional<Finding> judge_storage(const kube::Object* config_map, const std::vector<kube::Object>& storage_classes);
 
-/// What is left of what was granted to others. A Quota that is used up is a state: its consumer may want it so.
-Finding judge_quotas(const std::vector<kube::Object>& quotas);
+/// What is left of what was granted to others. A Quota that is used up is a state: its consumer may want it so. One
+/// that is cordoned or drained takes no new pods in any case.
+Finding judge_quotas(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& tenants = {});
 
 /// Whether the nodes have what all Quotas grant together. More is a state: a provider may lend it, because not all use
 /// it at once. Of `pods` and `ephemeral-storage`, which each slice is given by default, what a slice has not named
-/// counts with what its pods hold, and so does all of a drained Quota. Nothing where nothing is granted, or no node is
-/// known.
-std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes);
+/// counts with what its pods hold, and so does all of a drained Quota. Nothing where nothing is granted and the nodes
+/// have what is held, or no node is known. `tenants`: the consumers of this cluster.
+std::optional<Finding> judge_capacity(const std::vector<kube::Object>& quotas, const std::vector<kube::Object>& nodes,
+                                      const std::vector<kube::Object>& tenants = {});
 
 /// k3s and RKE2 reach kubelets through tunnels, which virtual nodes do not have. Nothing where the cluster is of
 /// another kind.

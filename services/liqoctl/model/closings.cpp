@@ -117,24 +117,25 @@ std::vector<std::string> closings_with(std::string_view peer, const ClosingObjec
 std::string lent_to(std::string_view consumer, const ClosingObjects& objects) {
   core::Resources lent, held;
   std::size_t count = 0;
-  bool is_drained = false;
+  bool is_tenant_drained = false, has_drained = false, has_other = false;
   std::set<std::string_view> namespaces;
   for (const kube::Object& tenant : objects.tenants) {
     if (string_at(tenant.spec(), {"clusterID"}) != consumer) continue;
     namespaces.insert(tenant.ns());
-    is_drained = is_drained || tenant_condition(tenant) == drained;
+    is_tenant_drained = is_tenant_drained || tenant_condition(tenant) == drained;
   }
   for (const kube::Object& slice : objects.slices) {
     if (!is_lent(slice) || !is_with(slice, consumer)) continue;
     namespaces.insert(slice.ns());
-    is_drained = is_drained || closing_of(slice) == drained;
+    (closing_of(slice) == drained ? has_drained : has_other) = true;
     const auto granted = core::read_resources(granted_now(slice));
     if (!granted || granted->empty()) continue;
     ++count;
     core::add(lent, *granted);
   }
   if (count > 0) return counted(count, "slice", "slices") + " (" + in_words(core::write_resources(lent)) + ")";
-  if (!is_drained) return "nothing yet";
+  // A slice that is not answered yet may be granted something.
+  if (!is_tenant_drained && (!has_drained || has_other)) return "nothing yet";
   for (const kube::Object& quota : objects.quotas)
     if (namespaces.contains(quota.ns()))
       if (const auto used = core::read_resources(counted_use(quota.status()))) core::add(held, *used);

@@ -23,8 +23,9 @@ std::string pods_of_consumer(std::string_view consumer, std::string_view slice) 
 std::string ending_in_words(const std::vector<kube::Object>& pods) {
   const auto ending = std::ranges::count_if(pods, [](const kube::Object& pod) { return pod.is_deleting(); });
   if (ending == 0) return "";
-  return ending == 1 ? "1 pod that the drain is ending ends and starts anew"
-                     : std::to_string(ending) + " pods that the drain is ending end and start anew";
+  return ending == 1
+             ? "the drain has begun to end 1 pod: it is not kept, and starts anew"
+             : "the drain has begun to end " + std::to_string(ending) + " pods: they are not kept, and start anew";
 }
 
 }  // namespace liqoctl::model

@@ -13,8 +13,8 @@ namespace liqoctl::model {
 /// Of the Pods of a consumer here, or of those of one of its slices; `slice` "" = of all.
 std::string pods_of_consumer(std::string_view consumer, std::string_view slice);
 
-/// "3 pods that the drain is ending end and start anew": what has begun to end is not kept by whoever ends the drain;
-/// "" where none is ending.
+/// "the drain has begun to end 3 pods: they are not kept, and start anew", for whoever ends the drain; "" where none is
+/// ending.
 std::string ending_in_words(const std::vector<kube::Object>& pods);
 
 }  // namespace liqoctl::model

@@ -8,6 +8,7 @@
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/core/admission/pod_policy.hpp"
+#include "liqo/core/slices/request.hpp"
 #include "model/closings.hpp"
 #include "model/events.hpp"
 #include "model/resources.hpp"
@@ -42,6 +43,9 @@ std::string or_default(std::string_view value, std::string_view fallback) {
   return shown(value.empty() ? fallback : value);
 }
 
+/// Amounts as a cell. A peer may have named as many as its object holds.
+std::string amounts(const json::object& resources) { return shown(in_words(resources)); }
+
 /// The policy that add_policies() has put on a Tenant.
 std::string policy_of(const Object& tenant) {
   const std::string_view key = liqo::api::annotations::pod_policy;
@@ -52,7 +56,7 @@ std::string policy_of(const Object& tenant) {
 std::string free_in_words(const Object& quota) {
   const liqo::api::Quota view(quota);
   if (view.is_drained()) return "nothing";
-  return view.is_cordoned() ? "nothing (cordoned)" : in_words(free_of(quota));
+  return view.is_cordoned() ? "nothing (cordoned)" : amounts(free_of(quota));
 }
 
 struct Column {
@@ -68,10 +72,11 @@ std::vector<Column> columns(const kube::Resource& resource) {
              [](const Object& o) {
                return std::string(o.label(labels::replicated) == "true" ? "Providing" : "Consuming");
              }},
-            {"CLASS", [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), "default"); }},
+            {"CLASS",
+             [](const Object& o) { return or_default(string_at(o.spec(), {"class"}), liqo::core::default_class); }},
             {"STATE", [](const Object& o) { return std::string(state_of_slice(o)); }},
-            {"REQUESTED", [](const Object& o) { return in_words(object_at(o.spec(), {"resources"})); }},
-            {"GRANTED", [](const Object& o) { return in_words(granted_now(o)); }},
+            {"REQUESTED", [](const Object& o) { return amounts(object_at(o.spec(), {"resources"})); }},
+            {"GRANTED", [](const Object& o) { return amounts(granted_now(o)); }},
             {"AUTHENTICATION",
              [](const Object& o) { return condition(o, liqo::api::slice_conditions::authentication); }, true}};
   if (resource == kinds::virtual_nodes)
@@ -79,7 +84,7 @@ std::vector<Column> columns(const kube::Resource& resource) {
         {"PEER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
         {"SLICE", [](const Object& o) { return shown(o.label(labels::resource_slice_name)); }},
         {"NODE", [](const Object& o) { return condition(o, "Node"); }},
-        {"RESOURCES", [](const Object& o) { return in_words(object_at(o.spec(), {"resourceQuota", "hard"})); }, true},
+        {"RESOURCES", [](const Object& o) { return amounts(object_at(o.spec(), {"resourceQuota", "hard"})); }, true},
         {"SECRET", [](const Object& o) { return shown(string_at(o.spec(), {"kubeconfigSecretRef", "name"})); }, true}};
   if (resource == kinds::tenants)
     return {{"CONSUMER", [](const Object& o) { return shown(string_at(o.spec(), {"clusterID"})); }},
@@ -99,10 +104,9 @@ std::vector<Column> columns(const kube::Resource& resource) {
              [](const Object& o) { return std::string(kube::bool_at(o.tree(), {"spec", "cordoned"}) ? "true" : ""); }},
             {"GRANTED",
              [](const Object& o) {
-               return liqo::api::Quota(o).is_drained() ? "nothing (drained)"
-                                                       : in_words(liqo::api::Quota(o).resources());
+               return liqo::api::Quota(o).is_drained() ? "nothing (drained)" : amounts(liqo::api::Quota(o).resources());
              }},
-            {"USED", [](const Object& o) { return in_words(counted_use(o.status())); }},
+            {"USED", [](const Object& o) { return amounts(counted_use(o.status())); }},
             {"FREE", free_in_words}};
   if (resource == kinds::namespace_offloadings)
     return {{"STRATEGY", [](const Object& o) { return shown(string_at(o.spec(), {"podOffloadingStrategy"})); }},

@@ -4,7 +4,6 @@
 
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "model/peer_info.hpp"
 #include "model/tenant_policy.hpp"
@@ -107,12 +106,7 @@ json::object local_info(const LocalObjects& objects) {
   std::map<std::string, json::object, std::less<>> peers;
   for (const kube::Object& peer : objects.foreign_clusters) {
     const std::string id(string_at(peer.spec(), {"clusterID"}));
-    PeerObjects one{.foreign_cluster = peer, .nodes = objects.nodes};
-    for (const kube::Object& node : objects.virtual_nodes)
-      if (string_at(node.spec(), {"clusterID"}) == id) one.virtual_nodes.push_back(node);
-    for (const kube::Object& slice : objects.lending.slices)
-      if (slice.label(liqo::api::labels::remote_cluster_id) == id) one.slices.push_back(slice);
-    const json::value info = peer_info(one);
+    const json::value info = peer_info(objects_of(peer, objects.lending));
     peers[id] = {{"clusterID", id},
                  {"role", string_at(info, {"info", "role"})},
                  {"networkingStatus", string_at(info, {"network", "status"})},

@@ -15,9 +15,8 @@ struct LocalObjects {
   std::string cluster_id, version, server;  ///< version "" = unknown
   std::vector<kube::Object> pods;           ///< of Liqo's namespace
   std::vector<kube::Object> foreign_clusters;
-  std::vector<kube::Object> virtual_nodes, nodes;  ///< of all peers
-  std::string daemon_alert = {};                   ///< what to say of a liqod that does not run, "" = nothing
-  ClosingObjects lending = {};                     ///< what is lent and taken, and its consumers, with their policies
+  std::string daemon_alert = {};  ///< what to say of a liqod that does not run, "" = nothing
+  ClosingObjects lending = {};    ///< what is lent and taken, and its consumers, with their policies
   /// What this user may not read, by section of the document ("health", "peerings"): why.
   std::map<std::string, std::string, std::less<>> unknown;
 };

@@ -4,6 +4,7 @@
 
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/core/slices/local.hpp"
 
 namespace liqoctl::model {
 namespace {
@@ -23,14 +24,20 @@ std::string next_step(const Progress& progress) {
     return "; next: " + kube::printable(kube::join_some(progress.peering_users, max_named)) +
            " peers with the kubeconfig of its peering user (there: liqoctl peer)";
   }
-  if (std::ranges::none_of(progress.peers, provides) || progress.has_offloadings) return {};
-  if (progress.virtual_nodes.empty()) return "; next: liqoctl create resourceslice";
-  return "; next: liqoctl offload namespace";
+  const auto providers = std::ranges::count_if(progress.peers, provides);
+  if (providers == 0) return {};
+  const auto one = std::ranges::find_if(progress.peers, provides);
+  return step_after_peering(providers == 1 ? kube::string_at(one->spec(), {"clusterID"}) : "ID", progress);
 }
 
-std::string step_after_peering(std::string_view provider, bool has_slice, bool has_offloadings) {
-  if (!has_slice) return "; next: liqoctl create resourceslice NAME --remote-cluster-id " + std::string(provider);
-  return has_offloadings ? "" : "; next: liqoctl offload namespace NAME";
+std::string step_after_peering(std::string_view provider, const Progress& progress) {
+  const std::string there = " NAME --remote-cluster-id " + kube::printable(provider);
+  // The virtual node of a new slice may not be there yet.
+  const bool has_node =
+      !progress.virtual_nodes.empty() || std::ranges::any_of(progress.slices, liqo::core::wants_virtual_node);
+  if (!has_node)
+    return std::string("; next: liqoctl create ") + (progress.slices.empty() ? "resourceslice" : "virtualnode") + there;
+  return progress.has_offloadings ? "" : "; next: liqoctl offload namespace NAME";
 }
 
 }  // namespace liqoctl::model

@@ -11,6 +11,7 @@
 #include "liqo/api/shadow_pod.hpp"
 #include "liqo/core/names.hpp"
 #include "liqo/core/selector_text.hpp"
+#include "liqo/core/slices/request.hpp"
 
 namespace liqoctl::model {
 namespace {
@@ -58,9 +59,10 @@ Object forge_resource_slice(const SliceRequest& request) {
   out.set_label(labels::remote_cluster_id, request.provider);
   out.set_label(labels::replication_destination, request.provider);
   out.set_label(labels::replication, "true");
-  out.set_annotation(liqo::api::annotations::create_virtual_node, request.create_virtual_node ? "true" : "false");
+  out.set_annotation(liqo::api::annotations::create_virtual_node,
+                     request.create_virtual_node.value_or(true) ? "true" : "false");
   auto& spec = out.mutable_spec();
-  spec["class"] = request.slice_class.empty() ? "default" : request.slice_class;
+  spec["class"] = request.slice_class.empty() ? liqo::core::default_class : request.slice_class;
   spec["providerClusterID"] = request.provider;
   if (!request.resources.empty()) spec["resources"] = request.resources;
   return out;

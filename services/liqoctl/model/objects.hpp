@@ -28,9 +28,9 @@ json::object forge_list(json::array items);
 /// What a ResourceSlice is to ask for.
 struct SliceRequest {
   std::string name, ns, provider;
-  std::string slice_class = "default";  ///< "" = likewise
-  json::object resources;
-  bool create_virtual_node = true;
+  std::string slice_class = {};  ///< "" = the default one
+  json::object resources = {};
+  std::optional<bool> create_virtual_node = {};  ///< unset: yes
 };
 /// The consumer's ResourceSlice: labels of replication, whether a virtual node is wanted, class and resources.
 Object forge_resource_slice(const SliceRequest& request);

@@ -12,7 +12,6 @@
 #include "liqo/core/peering/silence.hpp"
 #include "liqo/core/slices/grant.hpp"
 #include "model/answers.hpp"
-#include "model/closings.hpp"
 #include "model/resources.hpp"
 #include "model/tenant_policy.hpp"
 #include "text/box.hpp"
@@ -73,8 +72,9 @@ json::object slice_info(const kube::Object& slice) {
           {"state", state_of_slice(slice)},
           {"accepted", all_accepted},
           {"answered", !conditions.empty()},
+          {"drained", closing_of(slice) == "Drained"},
           {"alerts", std::move(told)},
-          {"resources", ordered(granted_now(slice))}};
+          {"resources", ordered(object_at(slice.status(), {"resources"}))}};
 }
 
 /// The Node of a VirtualNode; null where there is none, or where it is that of another VirtualNode of the name.
@@ -180,8 +180,12 @@ void add_alerts(Section& section, const json::value& of, const text::Palette& pa
 
 Section slice_section(const json::value& slice, const text::Palette& palette) {
   Section out{.title = shown(string_at(slice, {"name"}))};
-  if (string_at(slice, {"state"}) == "Deleting") {
+  const std::string_view state = string_at(slice, {"state"});
+  if (state == "Deleting") {
     out.lines.push_back(palette.faint("•") + "  Resource slice is being deleted");
+  } else if (state == "Drained" || (state == "Cordoned" && !bool_at(slice, {"accepted"}))) {
+    // Somebody wants it so.
+    out.lines.push_back(palette.faint("•") + "  Resource slice is " + std::string(state));
   } else if (bool_at(slice, {"accepted"})) {
     out.lines.push_back(palette.good("✔") + "  Resource slice accepted");
   } else if (bool_at(slice, {"answered"})) {
@@ -191,7 +195,7 @@ Section slice_section(const json::value& slice, const text::Palette& palette) {
   }
   add_alerts(out, slice, palette);
   out.lines.push_back("Action: " + shown(string_at(slice, {"action"})));
-  if (const auto& resources = object_at(slice, {"resources"}); !resources.empty())
+  if (const auto& resources = object_at(slice, {"resources"}); !resources.empty() && !bool_at(slice, {"drained"}))
     out.sections.push_back(resources_section(resources));
   return out;
 }
@@ -326,6 +330,22 @@ std::string clock_alert(const kube::Object& foreign_cluster) {
     if (const auto note = liqo::core::clock_note(string_at(condition, {"message"})); !note.empty())
       return "API server: " + shown(note);
   return {};
+}
+
+PeerObjects objects_of(const kube::Object& foreign_cluster, const ClosingObjects& all) {
+  const std::string_view id = string_at(foreign_cluster.spec(), {"clusterID"});
+  PeerObjects out{.foreign_cluster = foreign_cluster};
+  const auto take = [](const std::vector<kube::Object>& from, std::vector<kube::Object>& into, const auto& is_its) {
+    for (const kube::Object& object : from)
+      if (is_its(object)) into.push_back(object);
+  };
+  take(all.slices, out.slices, [id](const kube::Object& one) { return one.label(labels::remote_cluster_id) == id; });
+  take(all.virtual_nodes, out.virtual_nodes,
+       [id](const kube::Object& one) { return string_at(one.spec(), {"clusterID"}) == id; });
+  take(all.nodes, out.nodes, [&out](const kube::Object& one) {
+    return std::ranges::any_of(out.virtual_nodes, [&one](const kube::Object& it) { return it.name() == one.name(); });
+  });
+  return out;
 }
 
 json::object peer_info(const PeerObjects& objects) {

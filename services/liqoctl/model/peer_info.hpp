@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
+#include "model/closings.hpp"
 #include "text/palette.hpp"
 
 namespace liqoctl::model {
@@ -18,6 +19,9 @@ struct PeerObjects {
   std::vector<kube::Object> quotas;         ///< of the peer, where this cluster provides
   std::vector<kube::Object> tenants;        ///< likewise, with their policies on them (add_policies)
 };
+
+/// What is known of one peer, among the objects about all. Its quotas and tenants are not taken.
+PeerObjects objects_of(const kube::Object& foreign_cluster, const ClosingObjects& all);
 
 /// The document that `-o json` shows and `--get` picks from: info, network, authentication, offloading.
 kube::json::object peer_info(const PeerObjects& objects);

@@ -14,7 +14,7 @@ namespace kinds = liqo::api::kinds;
 asio::awaitable<Result<Look>> look_for_peer(Cluster& consumer, std::string provider_id, kube::ObjectKey& key) {
   auto peer = co_await find_peer(consumer, provider_id);
   if (!peer) co_return std::unexpected(std::move(peer.error()));
-  if (!*peer) co_return Look{.seen = "there is none: is liqod running in that cluster?"};
+  if (!*peer) co_return Look{.seen = "there is none yet"};
   key = (*peer)->key();
   co_return Look{.done = true};
 }

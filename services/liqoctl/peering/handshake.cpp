@@ -104,7 +104,7 @@ asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster&
   const std::function<Look(const Object*)> look = [&](const Object* secret) -> Look {
     if (!secret || core::secret_bytes(*secret, "nonce") != nonce) return {.seen = "Secret liqo-signed-nonce is gone"};
     signature = core::secret_bytes(*secret, "signedNonce");
-    if (signature.empty()) return {.seen = "it is not signed: is liqod running in that cluster?"};
+    if (signature.empty()) return {.seen = "it is not signed yet"};
     return {.done = true};
   };
   auto is_signed =
@@ -166,7 +166,7 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
   const std::function<Look(const Object*)> look = [](const Object* there) -> Look {
     if (!there) return {.seen = "the Identity is gone"};
     if (kube::string_at(there->status(), {"kubeconfigSecretRef", "name"}).empty())
-      return {.seen = "it has no Secret yet: is liqod running in that cluster?"};
+      return {.seen = "it has no Secret yet"};
     return {.done = true};
   };
   auto ready = co_await wait_for_object(

@@ -1,7 +1,9 @@
 #include "peering/progress.hpp"
 
 #include "find_one.hpp"
+#include "kube/k8s/request.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "model/next_step.hpp"
 #include "model/selectors.hpp"
 #include "peering/peering_users.hpp"
@@ -13,6 +15,8 @@ namespace kinds = liqo::api::kinds;
 asio::awaitable<std::string> find_next_step(Cluster& cluster) {
   auto peers = co_await list_peers(cluster);
   if (!peers) co_return "";
+  auto slices = co_await cluster.list(kinds::resource_slices, "", kube::label_is(liqo::api::labels::replication));
+  if (!slices) co_return "";
   auto nodes = co_await cluster.list(kinds::virtual_nodes, "");
   if (!nodes) co_return "";
   auto offloadings = co_await cluster.list(kinds::namespace_offloadings, "");
@@ -20,6 +24,7 @@ asio::awaitable<std::string> find_next_step(Cluster& cluster) {
   auto users = co_await list_peering_users(cluster);
   if (!users) co_return "";
   model::Progress progress{.peers = std::move(*peers),
+                           .slices = std::move(*slices),
                            .virtual_nodes = std::move(*nodes),
                            .peering_users = {},
                            .has_offloadings = !offloadings->empty()};
@@ -30,9 +35,15 @@ asio::awaitable<std::string> find_next_step(Cluster& cluster) {
 asio::awaitable<std::string> find_step_after_peering(Cluster& consumer, std::string provider) {
   auto slices = co_await consumer.list(kinds::resource_slices, "", model::towards(provider));
   if (!slices) co_return "";
+  auto nodes = co_await consumer.list(kinds::virtual_nodes, "", model::about(provider));
+  if (!nodes) co_return "";
   auto offloadings = co_await consumer.list(kinds::namespace_offloadings, "");
   if (!offloadings) co_return "";
-  co_return model::step_after_peering(provider, !slices->empty(), !offloadings->empty());
+  co_return model::step_after_peering(provider, {.peers = {},
+                                                 .slices = std::move(*slices),
+                                                 .virtual_nodes = std::move(*nodes),
+                                                 .peering_users = {},
+                                                 .has_offloadings = !offloadings->empty()});
 }
 
 }  // namespace liqoctl

@@ -6,6 +6,7 @@
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/core/slices/denial.hpp"
+#include "liqo/core/slices/local.hpp"
 #include "liqo/core/slices/request.hpp"
 #include "model/answers.hpp"
 #include "wait.hpp"
@@ -58,7 +59,7 @@ Look look_at(const Object* object, Answered& answer) {
   if (!model::answers(slice))
     return {.seen = "granted is still " + model::in_words(slice.granted()) +
                     "; a provider that has cordoned the tenant or the slice does not look at changes"};
-  answer = {.granted = slice.granted(), .shows_what = slice.slice_class() == "default"};
+  answer = {.granted = slice.granted(), .shows_what = slice.slice_class() == liqo::core::default_class};
   return {.done = true};
 }
 
@@ -66,20 +67,27 @@ Look look_at(const Object* object, Answered& answer) {
 
 asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request) {
   const kube::ObjectKey key{request.ns, request.name};
+  std::optional<Object> old;
+  if (!cluster.would_be_new(kube::resources::namespaces, {"", request.ns})) {
+    auto found = co_await cluster.find(kinds::resource_slices, key);
+    if (!found) co_return std::unexpected(std::move(found.error()));
+    old = std::move(*found);
+  }
   json::object before;
   std::string old_class, old_answer;
-  if (!cluster.would_be_new(kube::resources::namespaces, {"", request.ns})) {
-    auto old = co_await cluster.find(kinds::resource_slices, key);
-    if (!old) co_return std::unexpected(std::move(old.error()));
-    if (*old) {
-      before = ResourceSlice(**old).requested();
-      old_class = ResourceSlice(**old).slice_class();
-      old_answer = model::answer_text(ResourceSlice(**old));
-    }
+  if (old) {
+    before = ResourceSlice(*old).requested();
+    old_class = ResourceSlice(*old).slice_class();
+    old_answer = model::answer_text(ResourceSlice(*old));
   }
   if (request.slice_class.empty())
     request.slice_class = old_class.empty() ? std::string(liqo::core::default_class) : old_class;
-  auto done = co_await ensure(cluster, kinds::resource_slices, model::forge_resource_slice(request));
+  Object wanted = model::forge_resource_slice(request);
+  const bool keeps_node = old && !request.create_virtual_node;
+  const bool wants_node = liqo::core::wants_virtual_node(keeps_node ? *old : wanted);
+  if (keeps_node)
+    kube::ensure_object(wanted.mutable_metadata(), "annotations").erase(liqo::api::annotations::create_virtual_node);
+  auto done = co_await ensure(cluster, kinds::resource_slices, std::move(wanted));
   if (!done) co_return std::unexpected(std::move(done.error()));
   std::string line = "ResourceSlice " + request.name + " " + std::string(in_words(*done));
   if (*done == Ensured::created) line += ", asking for " + model::in_words(request.resources);
@@ -99,7 +107,8 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
   co_return EnsuredSlice{.done = *done,
                          .slice_class = std::move(request.slice_class),
                          .old_answer = std::move(old_answer),
-                         .other_class = other_class};
+                         .other_class = other_class,
+                         .wants_node = wants_node};
 }
 
 asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster, kube::ObjectKey key,

@@ -14,10 +14,11 @@ struct EnsuredSlice {
   std::string old_answer = {};
   /// The slice was given to another class, whose controller cannot have answered before.
   bool other_class = false;
+  bool wants_node = true;  ///< a virtual node is made of it
 };
 
-/// Makes the slice, or changes an existing one to what the request names: amounts that are not named stay, and so does
-/// the class where it is "", which of a new slice is the default one. Tells what it did.
+/// Makes the slice, or changes an existing one to what the request names: amounts that are not named stay, and so do
+/// the class where it is "" and, where the request does not say, whether it has a virtual node. Tells what it did.
 asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cluster, model::SliceRequest request);
 
 /// Waits until the provider has answered to the slice as it is now, and tells how. An answer that equals the one

@@ -35,6 +35,12 @@ kube::Object deployment(const std::string& arguments = "[]") {
       arguments + "}]}}}}");
 }
 
+/// A consumer whose pods get nothing new; its Quotas are in the same namespace.
+kube::Object drained_tenant(const std::string& ns) {
+  return object(R"({"metadata":{"name":"rome","namespace":")" + ns +
+                R"("},"spec":{"clusterID":"rome","tenantCondition":"Drained"}})");
+}
+
 TEST_CASE("a clock may be a minute off") {
   is(model::judge_clock(std::nullopt), "open");
   is(model::judge_clock(0s), "good");
@@ -119,10 +125,12 @@ TEST_CASE("a daemon that does not run is told to who waits for it, once that is 
   CHECK(model::daemon_alert(&there).empty());
   there.mutable_status()["observedGeneration"] = 1;
   CHECK(model::daemon_alert(&there).starts_with("is not up: no replica answers: kubectl logs -n liqo "));
+  CHECK(model::daemon_alert(&there, false) == "is not up: no replica answers: ask its operator to start it");
   there.mutable_status()["availableReplicas"] = 1;
   CHECK(model::daemon_alert(&there).empty());
   there.mutable_spec()["replicas"] = 0;
   CHECK(model::daemon_alert(&there) == "is scaled to none: kubectl scale -n liqo deployment/liqod --replicas=2");
+  CHECK(model::daemon_alert(&there, false) == "is scaled to none: ask its operator to start it");
 }
 
 TEST_CASE("versions are compared where they are versions") {
@@ -357,7 +365,14 @@ TEST_CASE("a quota of which nothing is left is told") {
   is(model::judge_quotas({free}), "good", "there is 1, and it is not used up");
   is(model::judge_quotas({free, free, free}), "good", "there are 3, and none is used up");
   // What a consumer has asked for, it may use.
-  is(model::judge_quotas({quota(R"({"cpu":"2000m"})")}), "open", "used up: t/q (cpu 2 of 2)");
+  const kube::Object full = quota(R"({"cpu":"2000m"})");
+  is(model::judge_quotas({full}), "open", "used up: t/q (cpu 2 of 2)");
+  // Where new pods are refused, none waits for others to end.
+  kube::Object cordoned = full, drained = full;
+  cordoned.mutable_spec()["cordoned"] = true;
+  drained.set_annotation("liqo.io/drained", "true");
+  is(model::judge_quotas({cordoned, drained}), "good", "none is used up");
+  is(model::judge_quotas({full}, {drained_tenant("t")}), "good", "it is not used up");
 }
 
 TEST_CASE("what is granted to all together is compared with what the nodes have") {
@@ -399,6 +414,23 @@ TEST_CASE("pods that no slice has named count with what runs, and those that wer
   is(model::judge_capacity({usual, busy}, {node}).value(), "open", "pods 112 (its nodes have 110)");
   is(model::judge_capacity({usual, asked}, {node}).value(), "open", "pods 113 (its nodes have 110)");
   is(model::judge_capacity({usual, drained}, {node}).value(), "good", "cpu 2; the nodes");
+}
+
+TEST_CASE("what a drained consumer's pods hold still is not granted, whether they are kept or not") {
+  const kube::Object node = object(R"({"metadata":{"name":"n"},"status":{"allocatable":{"cpu":"8"}}})");
+  const auto quota = [](std::string_view used) {
+    return object(R"({"metadata":{"name":"q","namespace":"t"},"spec":{"resources":{"cpu":"2"}},
+        "status":{"used":{"cpu":")" +
+                  std::string(used) + R"("}}})");
+  };
+  is(model::judge_capacity({quota("1")}, {node}).value(), "good", "lent to all together: cpu 2");
+  // drain --keep-pods marks the Tenant alone.
+  const kube::Object tenant = drained_tenant("t");
+  CHECK_FALSE(model::judge_capacity({quota("1")}, {node}, {tenant}));
+  is(model::judge_capacity({quota("9")}, {node}, {tenant}).value(), "open", "cpu 9 (its nodes have 8)");
+  kube::Object marked = quota("1");
+  marked.set_annotation("liqo.io/drained", "true");
+  CHECK_FALSE(model::judge_capacity({marked}, {node}));
 }
 
 TEST_CASE("the class of Liqo's volumes has to be there where volumes are switched on") {

@@ -95,6 +95,14 @@ TEST_CASE("a drained consumer is lent nothing new, whether its pods run or not")
   ClosingObjects objects{.slices = {slice("a", "rome", true, said)}, .tenants = {tenant("rome", "Drained")}};
   CHECK(granted_now(objects.slices.front()).empty());
   CHECK(lent_to("rome", objects) == "nothing new: drained");
+  // One is drained, and another one not answered yet.
+  ClosingObjects some{.slices = objects.slices, .tenants = {tenant("rome", "")}};
+  CHECK(lent_to("rome", some) == "nothing new: drained");
+  some.slices.push_back(slice("b", "rome", true, ""));
+  some.slices.back().mutable_status().erase("resources");
+  CHECK(lent_to("rome", some) == "nothing yet");
+  some.tenants = objects.tenants;
+  CHECK(lent_to("rome", some) == "nothing new: drained");
   kube::Object quota(json::parse(R"({"metadata":{"name":"a-1","namespace":"t"},
       "status":{"used":{"cpu":"1","pods":"2","gpu":"0"}}})")
                          .as_object());

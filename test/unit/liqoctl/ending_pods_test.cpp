@@ -13,8 +13,9 @@ TEST_CASE("only pods that are ending already are told of to whoever ends a drain
   ends.mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
   CHECK(model::ending_in_words({}).empty());
   CHECK(model::ending_in_words({runs}).empty());
-  CHECK(model::ending_in_words({runs, ends}) == "1 pod that the drain is ending ends and starts anew");
-  CHECK(model::ending_in_words({ends, ends, runs}) == "2 pods that the drain is ending end and start anew");
+  CHECK(model::ending_in_words({runs, ends}) == "the drain has begun to end 1 pod: it is not kept, and starts anew");
+  CHECK(model::ending_in_words({ends, ends, runs}) ==
+        "the drain has begun to end 2 pods: they are not kept, and start anew");
 }
 
 TEST_CASE("pods of a consumer are known by its ID, and those of a slice by the user of the slice") {

@@ -36,6 +36,17 @@ TEST_CASE("the table of slices shows what is asked for and what is granted") {
   CHECK(model::listing(kind, {lent}, false, now).contains("Providing"));
 }
 
+TEST_CASE("names and amounts that a peer has written are cut in a table") {
+  const auto& kind = *std::ranges::find(model::listed_kinds(), "resourceslice", &model::ListedKind::name);
+  kube::Object hostile = slice("no");
+  const json::object many{{std::string(32 * 1024, 'x'), "1"}, {"cpu", std::string(32 * 1024, '9')}};
+  hostile.mutable_spec()["resources"] = many;
+  hostile.mutable_status()["resources"] = many;
+  const std::string table = model::listing(kind, {hostile}, false, now);
+  CHECK(table.size() < 2000);
+  CHECK(table.contains("cpu 999"));
+}
+
 TEST_CASE("the table of quotas shows whose they are, and what is left of them") {
   const auto& kind = *std::ranges::find(model::listed_kinds(), "quota", &model::ListedKind::name);
   std::vector<kube::Object> quotas{

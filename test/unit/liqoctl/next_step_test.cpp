@@ -9,6 +9,7 @@ namespace {
 
 kube::Object peer(std::string_view role) {
   kube::Object made = kube::Object::make(kube::resources::nodes, {"", "milan"});
+  made.mutable_spec()["clusterID"] = "milan";
   made.mutable_status()["role"] = role;
   return made;
 }
@@ -36,10 +37,13 @@ TEST_CASE("the next step is the one that is due, and nothing once namespaces are
        ""},
       {"a consumer without a slice",
        {.peers = {peer("Provider")}, .virtual_nodes = {}, .peering_users = {}},
-       "; next: liqoctl create resourceslice"},
+       "; next: liqoctl create resourceslice NAME --remote-cluster-id milan"},
+      {"a consumer of several providers",
+       {.peers = {peer("Provider"), peer("Provider")}, .virtual_nodes = {}, .peering_users = {}},
+       "; next: liqoctl create resourceslice NAME --remote-cluster-id ID"},
       {"a consumer",
        {.peers = {peer("Consumer"), peer("ConsumerAndProvider")}, .virtual_nodes = {node}, .peering_users = {}},
-       "; next: liqoctl offload namespace"},
+       "; next: liqoctl offload namespace NAME"},
       {"a consumer with offloaded namespaces",
        {.peers = {peer("Provider")}, .virtual_nodes = {node}, .peering_users = {}, .has_offloadings = true},
        ""},
@@ -51,8 +55,19 @@ TEST_CASE("the next step is the one that is due, and nothing once namespaces are
 }
 
 TEST_CASE("after a peering a slice is asked for, then a namespace offloaded, and then nothing is due") {
-  CHECK(model::step_after_peering("milan", false, true) ==
+  model::Progress progress{.peers = {}, .virtual_nodes = {}, .peering_users = {}, .has_offloadings = true};
+  CHECK(model::step_after_peering("milan", progress) ==
         "; next: liqoctl create resourceslice NAME --remote-cluster-id milan");
-  CHECK(model::step_after_peering("milan", true, false) == "; next: liqoctl offload namespace NAME");
-  CHECK(model::step_after_peering("milan", true, true).empty());
+  kube::Object slice = kube::Object::make(kube::resources::nodes, {"", "milan"});
+  progress = {.peers = {}, .slices = {slice}, .virtual_nodes = {}, .peering_users = {}};
+  CHECK(model::step_after_peering("milan", progress) == "; next: liqoctl offload namespace NAME");
+  progress.has_offloadings = true;
+  CHECK(model::step_after_peering("milan", progress).empty());
+  // Pods would find no node.
+  slice.set_annotation("liqo.io/create-virtual-node", "false");
+  progress.slices = {slice};
+  CHECK(model::step_after_peering("milan", progress) ==
+        "; next: liqoctl create virtualnode NAME --remote-cluster-id milan");
+  progress.virtual_nodes = {slice};
+  CHECK(model::step_after_peering("milan", progress).empty());
 }

@@ -88,6 +88,26 @@ TEST_CASE("a denied slice says why, and a fresh one that it waits") {
         "    Action: Providing\n");
 }
 
+TEST_CASE("a drain is a state on both sides, and its amounts stay for programs as those of a quota do") {
+  auto objects = gpu_pool();
+  objects.slices = {parsed(R"({"metadata":{"name":"a","labels":{"liqo.io/replicated":"true",
+      "liqo.io/remote-cluster-id":"rome"}},"status":{"resources":{"cpu":"2"},"conditions":[
+      {"type":"Resources","status":"Denied","reason":"TenantDrained",
+       "message":"the provider has drained this cluster: it grants nothing, and its pods end"}]}})")};
+  CHECK(picked(objects, "authentication.resourceslices") ==
+        "─ Resource slices ──────────────────────────────────────────────\n"
+        "  ─ a ─────────────────────────────────────────────────────────\n"
+        "    •  Resource slice is Drained\n"
+        "    !  Resources is Denied: this cluster has drained consumer rome: it grants nothing, and its pods end\n"
+        "    Action: Providing\n");
+  CHECK(picked(objects, "authentication.resourceslices.a.accepted") == "false\n");
+  CHECK(picked(objects, "authentication.resourceslices.a.drained") == "true\n");
+  CHECK(picked(objects, "authentication.resourceslices.a.resources.cpu") == "2\n");
+  objects.slices.front().set_label("liqo.io/replicated", "");
+  CHECK(picked(objects, "authentication.resourceslices").contains("•  Resource slice is Drained\n"));
+  CHECK(picked(gpu_pool(), "authentication.resourceslices.gpu-pool.drained") == "false\n");
+}
+
 TEST_CASE("a slice that is accepted and cordoned says both") {
   auto objects = gpu_pool();
   objects.slices = {parsed(R"({"metadata":{"name":"a"},"status":{"conditions":[{"type":"Resources","status":"Accepted",
@@ -227,6 +247,8 @@ TEST_CASE("a quota of a drained consumer shows that nothing is granted") {
   const std::string shown = picked(objects, "offloading.quotas");
   CHECK(shown.contains("!  Drained: nothing is granted, new pods are refused"));
   CHECK_FALSE(shown.contains("Granted"));
+  CHECK(picked(objects, "offloading.quotas.pool.drained") == "true\n");
+  CHECK(picked(objects, "offloading.quotas.pool.resources.cpu") == "4\n");
 }
 
 TEST_CASE("a provider that answers and does not act is told of, everywhere") {
@@ -320,8 +342,8 @@ TEST_CASE("hostile objects are shown as absent") {
 TEST_CASE("the local installation shows its peers and the pods that are not up") {
   model::LocalObjects objects{.cluster_id = "rome", .version = "", .server = "10.0.0.1:6443"};
   objects.foreign_clusters = {gpu_pool().foreign_cluster};
-  objects.virtual_nodes = gpu_pool().virtual_nodes;
-  objects.nodes = gpu_pool().nodes;
+  objects.lending.virtual_nodes = gpu_pool().virtual_nodes;
+  objects.lending.nodes = gpu_pool().nodes;
   objects.pods = {parsed(R"({"metadata":{"name":"bad"},"spec":{"containers":[{}]},"status":{"phase":"Pending"}})"),
                   parsed(R"({"metadata":{"name":"good"},"spec":{"containers":[{}]},"status":{"phase":"Running",
                     "containerStatuses":[{"ready":true}]}})")};
@@ -341,6 +363,20 @@ TEST_CASE("the local installation shows its peers and the pods that are not up")
         "    Authentication status:    Healthy\n"
         "    Offloading status:        Healthy\n");
   CHECK(model::render_local(*text::pick(document, "local.clusterid"), "local.clusterid", {}) == "rome\n");
+}
+
+TEST_CASE("a virtual node that is being deleted is told of, and is no failure") {
+  model::LocalObjects objects{.cluster_id = "rome"};
+  objects.foreign_clusters = {gpu_pool().foreign_cluster};
+  json::object& modules = kube::ensure_object(objects.foreign_clusters.front().mutable_status(), "modules");
+  kube::ensure_object(modules, "offloading")["conditions"] =
+      json::array{json::object{{"type", "OffloadingVirtualNodeStatus"}, {"status", "SomeNotReady"}}};
+  objects.lending.virtual_nodes = gpu_pool().virtual_nodes;
+  const auto told = [&objects] { return model::render_local(model::local_info(objects), "", {}); };
+  CHECK(told().contains("Offloading status:        Unhealthy"));
+  objects.lending.virtual_nodes.front().mutable_metadata()["deletionTimestamp"] = "2026-11-21T10:00:00Z";
+  CHECK(told().contains("    !  virtual node gpu-pool is being deleted\n"));
+  CHECK(told().contains("Offloading status:        Healthy"));
 }
 
 TEST_CASE("a consumer is shown by what it is lent, and not by what is offloaded to it") {

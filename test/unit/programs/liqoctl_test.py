@@ -89,9 +89,31 @@ def test_who_ends_a_drain_is_told_which_pods_it_does_not_keep(tmp_path: pathlib.
     with milan.served(tmp_path / "milan.yaml") as kubeconfig:
         done = liqoctl("uncordon", "tenant", "rome", "--kubeconfig", kubeconfig)
         again = liqoctl("activate", "tenant", "rome", "--kubeconfig", kubeconfig)
-    told = "INFO: milan: 2 pods that the drain is ending end and start anew\nINFO: milan: Tenant rome is Active again\n"
+    said = "INFO: milan: the drain has begun to end 2 pods: they are not kept, and start anew\n"
+    told = f"{said}INFO: milan: Tenant rome is Active again\n"
     assert (done.returncode, done.stderr) == (0, told)
     assert "pods" not in again.stderr
+
+
+def test_who_ends_the_drain_of_a_slice_learns_that_of_the_tenant_goes_on(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    tenant = milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/tenants/rome"]
+    pool = milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/resourceslices/milan"]
+    milan.add("/api/v1", "Pod", "pods", "ends", "demo-rome")
+    milan.objects["/api/v1/namespaces/demo-rome/pods/ends"]["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
+    said = {}
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        for condition in ("Drained", "Active"):
+            tenant["spec"]["tenantCondition"] = condition
+            pool["metadata"]["annotations"] = {"liqo.io/drain": "true"}
+            milan.objects[f"{AUTHENTICATION}/namespaces/liqo-tenant-rome/resourceslices/milan"] = pool
+            end = ("uncordon", "resourceslice", "milan", "--remote-cluster-id", "rome", "--kubeconfig", kubeconfig)
+            said[condition] = liqoctl(*end).stderr
+    done = "INFO: milan: ResourceSlice milan of rome uncordoned\n"
+    # Its pods end all the same, and none starts anew.
+    goes_on = "WARN: milan: Tenant rome is still Drained (liqoctl uncordon tenant rome)\n"
+    assert said["Drained"] == done + goes_on
+    assert said["Active"] == f"INFO: milan: the drain has begun to end 1 pod: it is not kept, and starts anew\n{done}"
 
 
 def test_what_was_refused_is_listed_for_people_and_programs(tmp_path: pathlib.Path) -> None:
@@ -225,15 +247,28 @@ def test_amounts_that_are_not_named_stay(tmp_path: pathlib.Path) -> None:
     rome = consumer_of_milan()
     rome.add(AUTHENTICATION, "ResourceSlice", "resourceslices", "pool", "liqo-tenant-milan")
     rome.objects[SLICE]["spec"] = {"class": "share", "resources": {"cpu": "2", "memory": "4Gi"}}
+    node = "liqo.io/create-virtual-node"
+    rome.objects[SLICE]["metadata"]["annotations"] = {node: "false"}
     with rome.served(tmp_path / "rome.yaml") as kubeconfig:
         to_milan = ("--kubeconfig", kubeconfig, "--remote-cluster-id", "milan", "--wait=false")
         done = liqoctl("create", "resourceslice", "pool", "--cpu", "3", *to_milan)
         spec = rome.objects[SLICE]["spec"]
         assert (spec["resources"], spec["class"]) == ({"cpu": "3", "memory": "4Gi"}, "share"), done.stderr
         assert done.stderr.endswith("ResourceSlice pool updated: cpu 2 → 3, memory 4Gi\n"), done.stderr
+        annotations = rome.objects[SLICE]["metadata"]["annotations"]
+        assert annotations == {node: "false"}  # somebody has made it without one
         done = liqoctl("create", "resourceslice", "pool", "--class", "default", *to_milan)
+        with_node = liqoctl("create", "resourceslice", "pool", "--no-virtual-node=false", *to_milan)
+    assert rome.objects[SLICE]["metadata"]["annotations"] == {node: "true"}, with_node.stderr
     assert rome.objects[SLICE]["spec"]["resources"] == {"cpu": "3", "memory": "4Gi"}
     assert done.stderr.endswith("cpu 3, memory 4Gi, class share → default\n"), done.stderr
+
+
+def test_the_help_says_which_class_a_slice_gets() -> None:
+    told = {verb: " ".join(liqoctl(verb, "resourceslice", "--help").stdout.split()) for verb in ("create", "generate")}
+    assert "at the provider (a slice that is there keeps its own; a new one gets default)" in told["create"]
+    assert "at the provider (default default)" in told["generate"]
+    assert "kubectl edit rslice NAME -n NAMESPACE" in told["create"]
 
 
 def test_a_denial_says_no_more_than_its_reason(tmp_path: pathlib.Path) -> None:
@@ -266,6 +301,31 @@ def test_who_misspells_a_consumer_is_told_which_peers_there_are(tmp_path: pathli
         for command in commands:
             wrong = liqoctl(*command, "--kubeconfig", kubeconfig)
             assert (wrong.returncode, wrong.stderr) == (1, "ERRO: rom is not a peer: the peers are rome\n"), command
+
+
+def test_quotas_of_a_consumer_are_those_in_its_tenant_namespace(tmp_path: pathlib.Path) -> None:
+    milan = provider_of_rome()
+    milan.selects = True
+    milan.add_tenant_namespace("turin")
+    for consumer in ("rome", "turin"):
+        milan.add(CORE, "ForeignCluster", "foreignclusters", consumer, spec={"clusterID": consumer})
+        # They have no label of their consumer.
+        spec = {"resources": {"cpu": "2"}}
+        milan.add(OFFLOADING, "Quota", "quotas", f"of-{consumer}", f"liqo-tenant-{consumer}", spec=spec)
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        of_rome = ("quota", "--remote-cluster-id", "rome", "--kubeconfig", kubeconfig)
+        for verb in ("get", "describe"):
+            one = liqoctl(verb, *of_rome)
+            assert "of-rome" in one.stdout and "of-turin" not in one.stdout, one
+        elsewhere = liqoctl("get", *of_rome, "--namespace", "liqo-tenant-turin")
+        both = liqoctl("get", "quota", "--kubeconfig", kubeconfig)
+        stranger = liqoctl("get", "quota", "--remote-cluster-id", "rom", "--kubeconfig", kubeconfig)
+        # A namespace is offloaded to several peers.
+        without = liqoctl("get", "offloading", "--remote-cluster-id", "rome", "--kubeconfig", kubeconfig)
+    assert "there are no quotas" in elsewhere.stderr, elsewhere
+    assert "of-rome" in both.stdout and "of-turin" in both.stdout, both
+    assert (stranger.returncode, stranger.stderr) == (1, "ERRO: rom is not a peer: the peers are rome, turin\n")
+    assert without.returncode == 2, without
 
 
 def test_info_shows_a_consumer_whose_policy_cannot_be_read(tmp_path: pathlib.Path) -> None:
@@ -364,6 +424,19 @@ def test_who_waits_in_vain_is_told_that_liqod_of_this_cluster_does_not_run(tmp_p
     assert f"✖  liqod {NO_LIQOD}" in shown.stdout, shown.stdout
 
 
+def test_who_waits_for_what_kubernetes_does_is_not_told_of_liqod(tmp_path: pathlib.Path) -> None:
+    milan = FakeCluster("milan")
+    milan.add_tenant_namespace("rome")
+    milan.selects = True
+    milan.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+    with milan.served(tmp_path / "milan.yaml") as kubeconfig:
+        user = ("generate", "peering-user", "--consumer-cluster-id", "rome", "--kubeconfig", kubeconfig)
+        done = liqoctl(*user, "--timeout", "4s")
+    assert done.returncode == 1, done
+    assert "gave up waiting for the certificate" in done.stderr and "has not signed" in done.stderr, done.stderr
+    assert "liqod" not in done.stderr, done.stderr
+
+
 def test_a_change_that_liqod_cannot_review_says_so_in_one_sentence(tmp_path: pathlib.Path) -> None:
     milan = provider_of_rome()
     milan.unreviewed = "tenant.validate.liqo.io"
@@ -372,10 +445,40 @@ def test_a_change_that_liqod_cannot_review_says_so_in_one_sentence(tmp_path: pat
         unknown = liqoctl(*cordon)
         milan.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
         known = liqoctl(*cordon)
-    told = "ERRO: liqod of this cluster (milan), which reviews this request, does not answer"
-    assert known.stderr == f"{told}: it {NO_LIQOD}\n"
+    told = "liqod of this cluster (milan), which reviews this request, does not answer"
     ask = "kubectl get pods -n liqo shows whether it runs there, and liqoctl check what is wrong"
-    assert unknown.stderr == f"{told} (dial tcp 10.96.0.9:443: connect: connection refused): {ask}\n"
+    for line, why in (
+        (known.stderr, f": it {NO_LIQOD}\n"),
+        (unknown.stderr, f" (dial tcp 10.96.0.9:443: connect: connection refused): {ask}\n"),
+    ):
+        tried, is_told, rest = line.partition(told)
+        assert is_told and rest == why, line
+        assert re.fullmatch(r"ERRO: \w+ \S+/tenants/rome in milan: ", tried), line
+
+
+def test_who_cannot_mend_liqod_of_the_other_cluster_is_told_whom_to_ask(tmp_path: pathlib.Path) -> None:
+    rome, milan = FakeCluster("rome"), FakeCluster("milan")
+    milan.add_tenant_namespace("rome")
+    milan.unreviewed = "namespace.validate.liqo.io"
+    with rome.served(tmp_path / "rome.yaml") as consumer, milan.served(tmp_path / "milan.yaml") as provider:
+        peer = ("peer", "--allow-twin-names", "shop", "--kubeconfig", consumer, "--remote-kubeconfig", provider)
+        asked = liqoctl(*peer)
+        for kubeconfig in (consumer, provider):  # the name that each installer gives
+            document = yaml.safe_load(kubeconfig.read_text())
+            document["clusters"][0]["name"] = document["contexts"][0]["context"]["cluster"] = "kubernetes"
+            kubeconfig.write_text(yaml.safe_dump(document))
+        either = liqoctl(*peer)
+        milan.add("/apis/apps/v1", "Deployment", "deployments", "liqod", "liqo", spec={"replicas": 0})
+        known = liqoctl(*peer)
+    does_not = "which reviews this request, does not answer"
+    cause = f"{does_not} (dial tcp 10.96.0.9:443: connect: connection refused)"
+    # In this order: which step failed, whose liqod it is, and what to do.
+    assert "milan: allowing names of twins: " in asked.stderr, asked.stderr
+    assert asked.stderr.endswith(f"liqod of cluster milan, {cause}: ask its operator whether it runs\n"), asked.stderr
+    look = "liqoctl check, with the kubeconfig of each, says what is wrong"
+    assert either.stderr.endswith(f"liqod of one of the two clusters, {cause}: {look}\n"), either.stderr
+    ask = "it is scaled to none: ask its operator to start it"
+    assert known.stderr.endswith(f"liqod of cluster milan, {does_not}: {ask}\n"), known.stderr
 
 
 def test_check_tells_a_liqod_that_does_not_run_once(tmp_path: pathlib.Path) -> None:
@@ -503,7 +606,11 @@ def test_unpeer_from_a_provider_that_is_gone_says_how_to_do_without_it(tmp_path:
     with rome.served(tmp_path / "rome.yaml") as consumer:
         done = liqoctl("unpeer", "--kubeconfig", consumer, "--remote-kubeconfig", provider, "--timeout", "4s")
     assert done.returncode == 1
-    assert done.stderr.endswith("; if the provider will not come back: liqoctl force unpeer ID\n"), done.stderr
+    server = yaml.safe_load(provider.read_text())["clusters"][0]["cluster"]["server"].removeprefix("http://")
+    unreached = f"ERRO: cluster milan cannot be reached at {server}, the server that its kubeconfig names ("
+    force = "; if the provider will not come back: liqoctl force unpeer ID\n"
+    assert unreached in done.stderr, done.stderr
+    assert done.stderr.endswith(f"): check that address, and that this machine reaches it{force}"), done.stderr
 
 
 def test_what_is_not_offloaded_is_told_before_anybody_is_asked(tmp_path: pathlib.Path) -> None:
@@ -596,6 +703,41 @@ def test_a_move_whose_copy_gets_no_volume_says_soon_what_keeps_it(tmp_path: path
     assert len(warned) == 1 and words in warned[0], done.stderr
     assert done.returncode == 1 and "gave up waiting for a volume in this cluster" in done.stderr
     # Nothing has become of the claim that was to be moved.
+    assert rome.objects[CLAIM]["spec"]["volumeName"] == "pvc-c1"
+
+
+def test_a_move_whose_helper_pod_ends_says_at_once_why_and_what_is_left(tmp_path: pathlib.Path) -> None:
+    rome = FakeCluster("rome")
+    add_bound_claim_of_milan(rome)
+    copy_claim = "/api/v1/namespaces/shop/persistentvolumeclaims/liqo-move-data"
+    helpers = [f"/api/v1/namespaces/shop/pods/liqo-move-data-{end}" for end in ("from", "to")]
+    volume = "/api/v1/persistentvolumes/pvc-c2"
+    rome.add("/api/v1", "PersistentVolume", "persistentvolumes", "pvc-c2", spec={"claimRef": {"uid": "c2"}})
+    rome.objects[volume]["metadata"]["annotations"] = {
+        "pv.kubernetes.io/provisioned-by": "liqo.io/storage",
+        "storage.liqo.io/backing-claim": "liqo-storage/c2",
+        "storage.liqo.io/backing-claim-uid": "b2",
+    }
+
+    def bind_and_evict(path: str) -> None:
+        """What liqod does for the copy, and a kubelet to the pod that reads."""
+        there = rome.objects.get(path, {})
+        if there and path == copy_claim:
+            there["metadata"]["uid"] = "c2"
+            there["spec"]["volumeName"] = "pvc-c2"
+            there["status"] = {"phase": "Bound"}
+        elif there and path == helpers[0]:
+            there["status"] = {"phase": "Failed", "reason": "Evicted", "message": "the node was low on memory"}
+
+    rome.before_reading = bind_and_evict
+    with rome.served(tmp_path / "rome.yaml") as kubeconfig:
+        move = ("move", "volume", "data", "--namespace", "shop", "--target-node", "rome-1", "--image", "x")
+        done = liqoctl(*move, "--kubeconfig", kubeconfig, "--timeout", "60s")
+    assert done.returncode == 1
+    ended = "pod shop/liqo-move-data-from, which was to carry the data, has ended: Evicted: the node was low on memory"
+    assert f"ERRO: {ended}. Claim shop/liqo-move-data, " in done.stderr, done.stderr
+    assert done.stderr.endswith(": kubectl delete pvc liqo-move-data -n shop\n"), done.stderr
+    assert not any(helper in rome.objects for helper in helpers)
     assert rome.objects[CLAIM]["spec"]["volumeName"] == "pvc-c1"
 
 

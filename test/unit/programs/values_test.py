@@ -183,9 +183,9 @@ def test_the_last_line_says_the_step_that_is_due(tmp_path: pathlib.Path) -> None
     rome.add(core, "ForeignCluster", "foreignclusters", "milan", spec=spec, status=status)
     assert last_line() == begin
     rome.objects[f"{core}/foreignclusters/milan"]["status"]["role"] = "ConsumerAndProvider"
-    assert last_line().endswith("; next: liqoctl create resourceslice")
+    assert last_line().endswith("; next: liqoctl create resourceslice NAME --remote-cluster-id milan")
     rome.add(OFFLOADING, "VirtualNode", "virtualnodes", "milan", "liqo-tenant-milan")
-    assert last_line().endswith("; next: liqoctl offload namespace")
+    assert last_line().endswith("; next: liqoctl offload namespace NAME")
     rome.add(OFFLOADING, "NamespaceOffloading", "namespaceoffloadings", "offloading", "shop")
     assert last_line() == begin
 
