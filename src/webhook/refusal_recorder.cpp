@@ -206,7 +206,7 @@ asio::awaitable<void> RefusalRecorder::flush() {
     if (const auto held_back = failures_.note(tenant + " " + stored.error().text(), context_.clock.now()))
       log_.warn("what was refused a consumer cannot be kept, which is tried again",
                 {{"namespace", tenant}, {"error", stored.error()}, {"others_since", *held_back}});
-    pending_[tenant].add(refused);
+    pending_[tenant].add(refused, context_.clock.wall());
     noted_.set();
   }
 }
@@ -221,7 +221,7 @@ asio::awaitable<kube::Result<void>> RefusalRecorder::store(std::string tenant, R
     if (!map && !is_new) co_return std::unexpected(std::move(map.error()));
     kube::Object wanted = is_new ? kube::Object::make(maps, key) : std::move(*map);
     RefusalRing ring = RefusalRing::read(wanted);
-    ring.add(refused);
+    ring.add(refused, context_.clock.wall());
     ring.write(wanted);
     stored = is_new ? co_await context_.replica_api.create(maps, wanted)
                     : co_await context_.replica_api.replace(maps, wanted);
