@@ -1,6 +1,5 @@
 #include "kubelet_api.hpp"
 
-#include "liqo/core/offloading/ephemeral_containers.hpp"
 #include "liqo/core/offloading/waiting_pod.hpp"
 
 namespace liqod {
@@ -12,35 +11,34 @@ kube::Failure no_session(const std::string& unknown) {
   return {kube::Errc::missing, unknown + " not known: there is no session with its provider"};
 }
 
+std::string not_here(const kube::ObjectKey& pod) { return "pod " + pod.text() + " does not run on a virtual node"; }
+
+liqo::core::PodObstacles find_obstacles(const OffloadedPods& pods, const kube::ObjectKey& pod,
+                                        const std::string& container) {
+  const auto state = pods.read(pod);
+  if (!state) return {.pod = not_here(pod)};
+  return liqo::core::find_obstacles({.local = state->local,
+                                     .remote = state->remote ? &*state->remote : nullptr,
+                                     .provider = state->provider,
+                                     .has_twin = state->has_twin,
+                                     .is_remote_known = state->is_remote_known},
+                                    container);
+}
+
 kube::Result<liqo::kubelet::PodRoute> find_pod(const OffloadedPods& pods, const std::string& ns,
                                                const std::string& pod) {
   const kube::ObjectKey key{ns, pod};
-  const auto found = pods.find(key);
-  if (!found) return kube::fail(kube::Errc::missing, "pod " + key.text() + " does not run on a virtual node");
-  const std::optional<kube::Object>& local = found->local;
-  liqo::kubelet::PodRoute route;
-  if (local) route.refused = liqo::core::refused_containers(*local);
-  if (local) route.node = std::string(kube::string_at(local->spec(), {"nodeName"}));
-  if (local) {
-    const liqo::core::AskedPod asked{.local = *local,
-                                     .remote = found->remote ? &*found->remote : nullptr,
-                                     .provider = found->provider.cluster_id,
-                                     .has_twin = !found->remote_namespace.empty()};
-    if (found->is_remote_known || found->remote_namespace.empty()) route.trouble = liqo::core::why_nothing_runs(asked);
-    route.waiting = liqo::core::waiting_containers(asked);
-  }
-  if (found->remote_namespace.empty()) {
-    // Of a pod of `kubectl debug node/…` the containers say more.
-    if (!route.refused.empty()) route.trouble = route.refused.begin()->second;
-    if (route.trouble.empty()) route.trouble = "namespace " + ns + " has no twin at the provider of pod " + pod;
-    return route;
-  }
+  auto found = pods.find(key);
+  if (!found) return kube::fail(kube::Errc::missing, not_here(key));
   const auto& link = found->provider.link;
+  liqo::kubelet::PodRoute route;
   route.transport = {link, &link->transport()};
   if (auto* upgrader = link->upgrader()) route.upgrader = {link, upgrader};
-  route.remote_namespace = found->remote_namespace;
+  route.remote_namespace = std::move(found->remote_namespace);
   route.remote_pod = pod;
-  route.provider = found->provider.cluster_id;
+  route.provider = std::move(found->provider.cluster_id);
+  route.obstacles = [pods, key](const std::string& container) { return find_obstacles(pods, key, container); };
+  route.node = std::move(found->node);
   return route;
 }
 

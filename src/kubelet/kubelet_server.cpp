@@ -41,11 +41,14 @@ Refusal refuse_pod(const kube::Failure& failure) {
   return {failure.code() == kube::Errc::missing ? 404 : 400, failure.text()};
 }
 
-/// Why the container takes no command, a sentence; "" = it may.
-std::string why_no_command(const PodRoute& pod, const std::string& container) {
-  if (const auto refused = pod.refused.find(container); refused != pod.refused.end()) return refused->second;
-  const auto waits = pod.waiting.find(container);
-  return waits == pod.waiting.end() ? std::string() : waits->second;
+/// Why the provider cannot be asked for what the path names, a sentence; "" = it can.
+std::string why_not(const PodRoute& pod, const Route& route) {
+  if (!pod.obstacles) return {};
+  core::PodObstacles found = pod.obstacles(route.container);
+  if (!found.pod.empty() || route.endpoint == Endpoint::port_forward) return std::move(found.pod);
+  if (!found.refused.empty()) return std::move(found.refused);
+  // A container that waits may have run before: its log is the provider's to answer.
+  return route.endpoint == Endpoint::logs ? std::string() : std::move(found.waiting);
 }
 
 }  // namespace
@@ -105,7 +108,8 @@ kube::Result<PodRoute> KubeletServer::find_again(const Route& route, const std::
   if (pod && !admitted_node.empty() && pod->node != admitted_node)
     return kube::fail(kube::Errc::missing,
                       "pod " + route.ns + "/" + route.pod + " has left node " + admitted_node + "; ask once more");
-  if (pod && !pod->trouble.empty()) return kube::fail(kube::Errc::unsupported, pod->trouble);
+  if (std::string why = pod ? why_not(*pod, route) : ""; !why.empty())
+    return kube::fail(kube::Errc::unsupported, std::move(why));
   return pod;
 }
 
@@ -156,8 +160,6 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
     co_await answer_with_status(response, refuse_pod(pod.error()));
   } else if (route->endpoint == Endpoint::port_forward) {
     co_await serve_forward(request, *route, std::move(node), response);
-  } else if (const std::string why = why_no_command(*pod, route->container); !why.empty()) {
-    co_await answer_with_status(response, {400, why});
   } else {
     co_await serve_command(request, *route, std::move(node), response);
   }

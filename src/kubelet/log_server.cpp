@@ -21,9 +21,6 @@ asio::awaitable<std::expected<kube::PodLog, Refusal>> open_log(const Route& rout
   const auto query = read_query(route.query);
   const auto options = query ? read_log_options(*query) : std::unexpected(query.error());
   if (!options) co_return std::unexpected(options.error());
-  // kubectl asks for the log of a debug container that has ended: it did not run, and has none.
-  if (const auto refused = pod.refused.find(route.container); refused != pod.refused.end())
-    co_return std::unexpected(Refusal{400, refused->second});
   auto opening = kube::open_pod_log(
       *pod.transport, clock, kube::log_request({pod.remote_namespace, pod.remote_pod}, route.container, *options),
       clock.deadline_in(timeout));

@@ -15,8 +15,8 @@ namespace liqo::kubelet {
 namespace asio = boost::asio;
 
 /// Asks the provider for the log that a path of Endpoint::logs names, and waits `timeout` for it to begin. Refusals:
-/// 400 for options that cannot be, for containers that the provider does not run, and where the provider answers 400 or
-/// 404; 500 as the provider answers it; else 502. The sentence has the provider's words.
+/// 400 for options that cannot be, and where the provider answers 400 or 404; 500 as the provider answers it; else 502.
+/// The sentence has the provider's words.
 asio::awaitable<std::expected<kube::PodLog, Refusal>> open_log(const Route& route, const PodRoute& pod,
                                                                kube::async::Clock& clock, kube::Duration timeout);
 

@@ -21,8 +21,8 @@ using core::admission::Request;
 
 /// So often is the ConfigMap read again where another replica was faster.
 constexpr int max_tries = 4;
-/// The most callers that are not proven at a time, since proving one takes up to a second, and what is held of each:
-/// none takes the place of another.
+/// The most callers that are not proven at a time, since proving one takes up to a second, and what is held of each.
+/// One takes the place of another only where that was no API server when it was last judged.
 constexpr std::size_t max_callers = 4, max_of_caller = 16;
 
 /// The kinds that are reviewed, by their plurals.
@@ -149,13 +149,20 @@ void RefusalRecorder::doubt(Doubtful doubtful) {
   std::map<std::string_view, std::size_t> held;
   for (const Doubtful& one : doubtful_) ++held[one.caller];
   const auto own = held.find(doubtful.caller);
-  if (own == held.end() ? held.size() >= max_callers : own->second >= max_of_caller) return;
+  if (own != held.end() && own->second >= max_of_caller) return;
+  if (own == held.end() && held.size() >= max_callers) {
+    const auto stranger = std::ranges::find_if(held, [&](const auto& each) { return strangers_.contains(each.first); });
+    if (stranger == held.end() || strangers_.contains(doubtful.caller)) return;
+    std::erase_if(doubtful_,
+                  [caller = std::string(stranger->first)](const Doubtful& one) { return one.caller == caller; });
+  }
   doubtful_.push_back(std::move(doubtful));
   noted_.set();
 }
 
 asio::awaitable<void> RefusalRecorder::judge() {
   const std::vector<Doubtful> doubtful = std::exchange(doubtful_, {});
+  if (doubtful.empty()) co_return;
   std::map<std::string, bool> proven;
   for (const Doubtful& one : doubtful) {
     const auto [known, is_new] = proven.try_emplace(one.caller, false);
@@ -167,6 +174,9 @@ asio::awaitable<void> RefusalRecorder::judge() {
     }
     if (known->second) add(one.tenant, one.refused);
   }
+  strangers_.clear();
+  for (const auto& [caller, is_proven] : proven)
+    if (!is_proven) strangers_.insert(caller);
 }
 
 asio::awaitable<void> RefusalRecorder::run() {
@@ -174,8 +184,9 @@ asio::awaitable<void> RefusalRecorder::run() {
     co_await noted_.wait();
     co_await context_.clock.sleep(gather);
     noted_.reset();
-    co_await judge();
+    // What is certain does not wait for what is not, which is written in the next round.
     co_await flush();
+    co_await judge();
     co_await context_.clock.sleep(pause - gather);
   }
 }
@@ -195,7 +206,7 @@ asio::awaitable<void> RefusalRecorder::flush() {
     if (const auto held_back = failures_.note(tenant + " " + stored.error().text(), context_.clock.now()))
       log_.warn("what was refused a consumer cannot be kept, which is tried again",
                 {{"namespace", tenant}, {"error", stored.error()}, {"others_since", *held_back}});
-    pending_[tenant].add(refused);
+    pending_[tenant].add(refused, context_.clock.wall());
     noted_.set();
   }
 }
@@ -210,7 +221,7 @@ asio::awaitable<kube::Result<void>> RefusalRecorder::store(std::string tenant, R
     if (!map && !is_new) co_return std::unexpected(std::move(map.error()));
     kube::Object wanted = is_new ? kube::Object::make(maps, key) : std::move(*map);
     RefusalRing ring = RefusalRing::read(wanted);
-    ring.add(refused);
+    ring.add(refused, context_.clock.wall());
     ring.write(wanted);
     stored = is_new ? co_await context_.replica_api.create(maps, wanted)
                     : co_await context_.replica_api.replace(maps, wanted);

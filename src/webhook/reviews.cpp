@@ -114,12 +114,25 @@ asio::awaitable<Answer> Reviews::mutate_pod(const Request& request, const Hold& 
   }
   // A volume is carried between clusters whatever the strategy of its namespace is. What the pod says of itself is no
   // proof: anybody could let pods run here in that way.
-  if (core::storage::is_volume_carrier(request.object.tree())) {
-    const auto may = co_await may_move_volumes(context_.replica_api, request.user);
-    if (!may) co_return cannot_read(may.error());
-    if (*may) co_return Answer::allow();
-  }
+  if (core::storage::is_volume_carrier(request.object.tree()))
+    if (auto answer = co_await answer_carrier(request)) co_return std::move(*answer);
   co_return co_await schedule(request, core::plan_pod_scheduling, hold);
+}
+
+asio::awaitable<std::optional<Answer>> Reviews::answer_carrier(const Request& request) const {
+  if (!is_askable(request.user)) co_return std::nullopt;
+  // A stranger may name any user, and would learn what that one may do.
+  const bool is_known = co_await comes_from_api_server(request);
+  // Where every API server is known, this caller is none of them.
+  if (!is_known && context_.callers->knows_all()) co_return std::nullopt;
+  if (!is_known && !context_.callers->take_turn())
+    co_return Answer::unavailable(
+        "Liqo cannot decide now: too many pods that carry volumes are asked about from addresses that are not known to "
+        "be those of API servers; try again in a few seconds",
+        5);
+  const auto may = co_await may_move_volumes(context_.replica_api, request.user);
+  if (!may) co_return cannot_read(may.error());
+  co_return *may ? std::optional(Answer::allow()) : std::nullopt;
 }
 
 asio::awaitable<Answer> Reviews::mutate_daemon_set(const Request& request, const Hold& hold) {

@@ -5,6 +5,17 @@
 namespace liqo::webhook {
 
 namespace json = kube::json;
+namespace {
+
+constexpr std::size_t max_name = 1024, max_group_bytes = 64 << 10;
+
+}  // namespace
+
+bool is_askable(const kube::admission::User& user) {
+  std::size_t bytes = 0;
+  for (const std::string& group : user.groups) bytes += group.size();
+  return user.name.size() <= max_name && bytes <= max_group_bytes;
+}
 
 boost::asio::awaitable<kube::Result<bool>> may_move_volumes(kube::Api& api, kube::admission::User user) {
   const kube::Resource& volumes = api::kinds::volumes;

@@ -59,8 +59,8 @@ class KubeletServer {
   void log_refusal(const kube::net::ServerRequest& request, const Refusal& refusal);
   /// The way to the pod, if it is on a node that is asked at this port.
   kube::Result<PodRoute> find_at(const PortOwners& owners, const Route& route) const;
-  /// The way to the pod as it is now. Fails where the pod is on another node than the caller was admitted to ("" =
-  /// every node).
+  /// The way to the pod as it is now, for a caller who was admitted. Fails where the pod is on another node than that
+  /// was to ("" = every node), and where something stands in the way of what is asked.
   kube::Result<PodRoute> find_again(const Route& route, const std::string& admitted_node) const;
   asio::awaitable<void> serve_logs(const Route& route, PodRoute pod, kube::net::ServerResponse& response);
   /// Exec and attach.

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "kube/base/failure.hpp"
 #include "kube/net/transport.hpp"
+#include "liqo/core/offloading/waiting_pod.hpp"
 
 namespace liqo::kubelet {
+
+/// What stands in the way of asking the provider about a pod and a container of it ("" = none is asked about), as it is
+/// now. Both pods are read for it, so it is called only for who was admitted.
+using FindObstacles = std::function<core::PodObstacles(const std::string& container)>;
 
 /// Where a local pod runs, with a share in the connection to the provider, whose session may be replaced while a
 /// request waits. What is asked over a connection that was stopped meanwhile fails, and streams that are open end by
@@ -19,16 +23,13 @@ struct PodRoute {
   std::shared_ptr<kube::net::Upgrader> upgrader;    ///< for exec, attach and port-forward; null where there is none
   std::string remote_namespace;
   std::string remote_pod;
-  std::string provider;  ///< what the provider is called where people read of it
-  /// By container that the provider does not run: the sentence that says so.
-  std::map<std::string, std::string> refused = {};
-  /// By container that the provider has not started: the sentence that says why.
-  std::map<std::string, std::string> waiting = {};
-  std::string trouble = {};  ///< why nothing can be asked of the provider, a sentence, answered with 400; "" = it can
+  std::string provider;          ///< what the provider is called where people read of it
+  FindObstacles obstacles = {};  ///< empty = there are none
   std::string node;  ///< the virtual node, for authorisation; "" = unknown, so the right on every node is needed
 };
 
-/// Finds the way to a local pod. Failures: one sentence, answered with 404.
+/// Finds the way to a local pod, for anybody who reaches the port: it reads no pod. Failures: one sentence, answered
+/// with 404.
 using FindPod = std::function<kube::Result<PodRoute>(const std::string& ns, const std::string& pod)>;
 
 }  // namespace liqo::kubelet

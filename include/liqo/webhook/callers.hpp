@@ -12,6 +12,7 @@
 #include "kube/telemetry/log.hpp"
 #include "liqo/core/admission/callers.hpp"
 #include "liqo/core/admission/review.hpp"
+#include "liqo/core/admission/unproven_turns.hpp"
 #include "liqo/core/quota/claimant.hpp"
 
 namespace liqo::webhook {
@@ -44,6 +45,9 @@ class Callers {
   void confirm(const std::string& address);
   /// Whether every API server of the cluster is proven, as far as it lists them by the addresses from which they call.
   bool knows_all() const;
+  /// Takes one of the few answers for callers that may be API servers, though nothing proves it; false where none is
+  /// left for now.
+  bool take_turn() { return turns_.take(clock_.now()); }
 
  private:
   /// Requests that wait for one address.
@@ -63,6 +67,7 @@ class Callers {
   kube::async::Clock& clock_;
   kube::Log log_;
   core::admission::ProvenCallers proven_;
+  core::admission::UnprovenTurns turns_;
   std::vector<std::string> api_servers_;  ///< as the cluster lists them; none where that could not be read
   std::map<std::string, Waiting, std::less<>> waiting_;  ///< by address
   std::size_t waiting_requests_ = 0, waiting_bytes_ = 0;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +34,9 @@ struct RefusalContext : kube::Environment {
 /// Notes what reviews refuse a consumer; while this process leads, also slices that are denied and ShadowPods whose Pod
 /// is refused. The ConfigMap of each tenant namespace has the newest of it (core::admission::RefusalRing), to which all
 /// replicas add by its resourceVersion, each at most once in `pause`. What is noted in the last `pause` before a
-/// process dies is lost; a write whose answer is lost counts twice. Reviews count whose caller is proven to be an API
-/// server, or is listed as one by the cluster. One thread.
+/// process dies is lost, and in the last two what callers sent that had to be proven; a write whose answer is lost
+/// counts twice. Reviews count whose caller is proven to be an API server, or is listed as one by the cluster. One
+/// thread.
 class RefusalRecorder {
  public:
   /// The time for which refusals are gathered, and the pause between two writes of one tenant.
@@ -78,6 +81,7 @@ class RefusalRecorder {
   kube::InformerHandle namespaces_, shadow_pods_, slices_;
   std::map<std::string, core::admission::RefusalRing> pending_;  ///< by tenant namespace
   std::vector<Doubtful> doubtful_;
+  std::set<std::string, std::less<>> strangers_;  ///< callers that were not proven when some were last judged
 };
 
 }  // namespace liqo::webhook

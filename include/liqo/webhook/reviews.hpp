@@ -46,6 +46,9 @@ class Reviews {
   using Request = core::admission::Request;
 
   asio::awaitable<Answer> mutate_pod(const Request& request, const Hold& hold);
+  /// What a pod is answered that says that it carries a volume; nothing where it is a pod like any other. Waits a
+  /// second at most until it is known who asks.
+  asio::awaitable<std::optional<Answer>> answer_carrier(const Request& request) const;
   asio::awaitable<Answer> mutate_daemon_set(const Request& request, const Hold& hold);
   using PlanScheduling = kube::Result<kube::json::array> (*)(const kube::json::object&,
                                                              const api::NamespaceOffloading&);

@@ -17,14 +17,23 @@ std::optional<OffloadedPod> OffloadedPods::find(const kube::ObjectKey& local) co
   const ProviderSession* session = virtual_nodes_->sessions().find_running(local);
   if (!session) return std::nullopt;
   const std::string* remote = session->pods().mapping().to_remote(local.ns);
-  OffloadedPod found{.provider = controllers::provider_of(*session),
-                     .local = session->pods().local_pods().find(local),
-                     .remote_namespace = remote ? *remote : ""};
+  return OffloadedPod{.provider = controllers::provider_of(*session),
+                      .node = session->pods().forging().node_name,
+                      .remote_namespace = remote ? *remote : ""};
+}
+
+std::optional<OffloadedPodState> OffloadedPods::read(const kube::ObjectKey& local) const {
+  const ProviderSession* session = virtual_nodes_->sessions().find_running(local);
+  auto pod = session ? session->pods().local_pods().find(local) : std::nullopt;
+  if (!pod) return std::nullopt;
+  const std::string* remote = session->pods().mapping().to_remote(local.ns);
+  OffloadedPodState state{
+      .local = std::move(*pod), .provider = session->provider(), .has_twin = remote && !remote->empty()};
   if (const kube::Informer* pods = remote ? session->pods().twin_pods(local.ns, *remote) : nullptr) {
-    found.is_remote_known = true;
-    found.remote = pods->find({*remote, local.name});
+    state.is_remote_known = true;
+    state.remote = pods->find({*remote, local.name});
   }
-  return found;
+  return state;
 }
 
 std::optional<LinkedProvider> OffloadedPods::provider_of(const std::string& node) const {

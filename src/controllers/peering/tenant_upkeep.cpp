@@ -54,6 +54,8 @@ void TenantController::tell_policy(const kube::Object& tenant) {
   const std::string uid(tenant.uid()), consumer(api::Tenant(tenant).cluster_id()),
       policy(namespaces_.annotation(tenant.ns(), api::annotations::pod_policy));
   std::string why = core::admission::why_unreadable(policy);
+  const bool is_readable = why.empty();
+  if (is_readable) why = core::admission::mistaken_service_type(policy);
   if (why.empty()) {
     told_policies_.erase(uid);
     return;
@@ -65,13 +67,19 @@ void TenantController::tell_policy(const kube::Object& tenant) {
   controller_.enqueue_after({std::string(tenant.ns()), tenant.key()}, quiet_until - now);
   if (is_told) return;
   told = std::move(why);
-  const std::string text = "the policy of cluster " + consumer + " (annotation liqo.io/pod-policy of namespace " +
-                           std::string(tenant.ns()) + ") cannot be read (" + told + "), so nothing new of " + consumer +
-                           " is admitted: " + core::admission::policy_remedy(policy, consumer);
-  context_.events.warning(tenant, api::kinds::tenants, "PolicyUnreadable", text);
+  const std::string_view reason = is_readable ? "PolicyForbidsNothing" : "PolicyUnreadable";
+  const std::string text =
+      "the policy of cluster " + consumer + " (annotation liqo.io/pod-policy of namespace " + std::string(tenant.ns()) +
+      (is_readable
+           ? ") forbids nothing by a name under refusedServiceTypes: " + told + (told.ends_with('?') ? " " : ". ") +
+                 "liqoctl set tenant " + consumer + " --forbid refusedServiceTypes=TYPE refuses a type"
+           : ") cannot be read (" + told + "), so nothing new of " + consumer +
+                 " is admitted: " + core::admission::policy_remedy(policy, consumer));
+  context_.events.warning(tenant, api::kinds::tenants, reason, text);
   if (const auto ns = consumer_namespaces_->find({"", std::string(tenant.ns())}))
-    context_.events.warning(*ns, kube::resources::namespaces, "PolicyUnreadable", text);
-  log_.error("the policy of a consumer cannot be read, so nothing new of it is admitted",
+    context_.events.warning(*ns, kube::resources::namespaces, reason, text);
+  log_.error(is_readable ? "the policy of a consumer forbids nothing by one of its names"
+                         : "the policy of a consumer cannot be read, so nothing new of it is admitted",
              {{"tenant", tenant.key()}, {"cluster", consumer}, {"error", told}});
 }
 

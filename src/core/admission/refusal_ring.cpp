@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include "kube/base/printable.hpp"
 
@@ -16,6 +17,8 @@ constexpr std::size_t max_text = 4 * RefusalRing::max_bytes;
 constexpr std::size_t max_depth = 4;
 /// Count and times may become longer while an entry is kept.
 constexpr std::size_t slack = 20;
+/// Clocks of replicas differ by less.
+constexpr std::chrono::minutes max_skew{1};
 
 json::object to_json(const RefusedObject& refused) {
   return {{"kind", refused.kind},
@@ -65,15 +68,29 @@ void RefusalRing::add(RefusedObject refused) {
   seen.bytes = json::serialize(to_json(refused)).size() + slack;
   bytes_ += seen.bytes;
   seen.reason = std::move(refused.reason);
-  while (entries_.size() > max_entries || bytes_ > max_bytes) drop_oldest();
+  while (entries_.size() > 1 && (entries_.size() > max_entries || bytes_ > max_bytes)) drop_oldest_but(seen);
 }
 
-void RefusalRing::add(const RefusalRing& other) {
-  for (RefusedObject& refused : other.newest_first()) add(std::move(refused));
+void RefusalRing::add(const RefusalRing& other, kube::WallTime now) {
+  std::vector<RefusedObject> added = other.newest_first();
+  kube::WallTime earliest = now;
+  for (RefusedObject& refused : added) {
+    refused.last = std::min(refused.last, now);
+    refused.first = std::min(refused.first, refused.last);
+    earliest = std::min(earliest, refused.last);
+  }
+  for (auto& [name, seen] : entries_) {
+    if (seen.last > now + max_skew) seen.last = earliest - std::chrono::seconds(1);
+    seen.first = std::min(seen.first, seen.last);
+  }
+  for (RefusedObject& refused : added | std::views::reverse) add(std::move(refused));
 }
 
-void RefusalRing::drop_oldest() {
-  const auto oldest = std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.last; });
+void RefusalRing::drop_oldest_but(const Seen& kept) {
+  const auto last_of = [&kept](const auto& entry) {
+    return &entry.second == &kept ? kube::WallTime::max() : entry.second.last;
+  };
+  const auto oldest = std::ranges::min_element(entries_, {}, last_of);
   bytes_ -= oldest->second.bytes;
   entries_.erase(oldest);
 }

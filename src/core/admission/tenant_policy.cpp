@@ -84,12 +84,15 @@ std::string why_no_service_type(std::string_view name) {
                        : "; did you mean " + near + "?");
 }
 
+std::string mistaken_service_type(std::string_view policy) { return new_mistaken_type(policy, ""); }
+
 Answer validate_tenant_namespace(const Request& request) {
   if (!request.writes_object() || !is_tenant_namespace(request.object)) return Answer::allow();
   const std::string_view key = api::annotations::pod_policy;
-  if (request.object.annotation(key) == request.old_object.annotation(key)) return Answer::allow();
+  // What was written before the namespace had its label was not looked at.
+  const std::string_view stored = is_tenant_namespace(request.old_object) ? request.old_object.annotation(key) : "";
+  if (request.object.annotation(key) == stored) return Answer::allow();
   const std::string why = why_unreadable(request.object.annotation(key));
-  const std::string_view stored = request.old_object.annotation(key);
   if (why.empty()) {
     const std::string type = new_mistaken_type(request.object.annotation(key), stored);
     if (type.empty()) return Answer::allow();

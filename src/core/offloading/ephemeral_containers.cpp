@@ -1,6 +1,7 @@
 #include "liqo/core/offloading/ephemeral_containers.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "core/bounded.hpp"
 #include "core/json_values.hpp"
@@ -160,13 +161,14 @@ json::array ephemeral_statuses(const StatusObjects& of, std::string_view provide
   return statuses;
 }
 
-std::map<std::string, std::string> refused_containers(const kube::Object& local_pod) {
-  std::map<std::string, std::string> refused;
+std::string why_refused(const kube::Object& local_pod, std::string_view container) {
   for (std::string_view list : {"containerStatuses", "ephemeralContainerStatuses"})
-    for (const json::value& status : kube::array_at(local_pod.status(), {list}))
+    for (const json::value& status : kube::array_at(local_pod.status(), {list}) | std::views::take(max_containers)) {
+      if (!container.empty() && kube::string_at(status, {"name"}) != container) continue;
       if (kube::string_at(status, {"state", "terminated", "reason"}) == api::reasons::offloading_refused)
-        refused.emplace(kube::string_at(status, {"name"}), kube::string_at(status, {"state", "terminated", "message"}));
-  return refused;
+        return std::string(kube::string_at(status, {"state", "terminated", "message"}));
+    }
+  return {};
 }
 
 }  // namespace liqo::core

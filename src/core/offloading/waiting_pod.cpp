@@ -1,9 +1,13 @@
 #include "liqo/core/offloading/waiting_pod.hpp"
 
+#include <ranges>
+
+#include "core/bounded.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "liqo/core/offloading/ephemeral_containers.hpp"
 #include "liqo/core/offloading/pod_status.hpp"
 #include "liqo/core/offloading/remote_warning.hpp"
 #include "liqo/core/reflection/meta.hpp"
@@ -41,7 +45,7 @@ std::string why_unplaced(const AskedPod& asked) {
   return message.empty() ? "it has no node there yet" : std::string(message);
 }
 
-std::string why_container_waits(const AskedPod& asked, const json::value& waiting) {
+std::string words_of(const AskedPod& asked, const json::value& waiting) {
   const std::string_view reason = kube::string_at(waiting, {"reason"});
   std::string_view message = kube::string_at(waiting, {"message"});
   if (message.empty()) message = told_at_home(asked);
@@ -69,19 +73,29 @@ std::string why_nothing_runs(const AskedPod& asked) {
          kube::one_line(why, max_refusal);
 }
 
-std::map<std::string, std::string> waiting_containers(const AskedPod& asked) {
-  std::map<std::string, std::string> waiting;
-  if (!is_there(asked)) return waiting;
+std::string why_container_waits(const AskedPod& asked, std::string_view container) {
+  if (!is_there(asked) || container.empty()) return {};
   for (const std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
-    for (const json::value& status : kube::array_at(asked.remote->status(), {list})) {
+    for (const json::value& status :
+         kube::array_at(asked.remote->status(), {list}) | std::views::take(max_containers)) {
+      if (kube::string_at(status, {"name"}) != container) continue;
       const json::value* state = kube::find(status, {"state", "waiting"});
-      const std::string_view name = kube::string_at(status, {"name"});
-      if (!state || name.empty() || kube::find(status, {"state", "running"})) continue;
-      waiting.emplace(name, "container " + kube::in_quotes(name) + " of pod " + asked.local.key().text() +
-                                " waits at cluster " + std::string(asked.provider) + ": " +
-                                kube::one_line(why_container_waits(asked, *state), max_refusal));
+      if (!state || kube::find(status, {"state", "running"})) continue;
+      return "container " + kube::in_quotes(container) + " of pod " + asked.local.key().text() + " waits at cluster " +
+             std::string(asked.provider) + ": " + kube::one_line(words_of(asked, *state), max_refusal);
     }
-  return waiting;
+  return {};
+}
+
+PodObstacles find_obstacles(const AskedPod& asked, std::string_view container) {
+  PodObstacles found;
+  // Of a pod of `kubectl debug node/…`, which has no twin, the containers say more.
+  if (!asked.has_twin) found.pod = why_refused(asked.local, "");
+  if (found.pod.empty() && (asked.is_remote_known || !asked.has_twin)) found.pod = why_nothing_runs(asked);
+  if (!found.pod.empty() || container.empty()) return found;
+  found.refused = why_refused(asked.local, container);
+  if (found.refused.empty()) found.waiting = why_container_waits(asked, container);
+  return found;
 }
 
 }  // namespace liqo::core

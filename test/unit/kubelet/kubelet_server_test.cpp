@@ -30,6 +30,7 @@ struct World {
   FakeHome home{review};
   Authorizer authorizer{home.api, kube::Counter()};
   std::string trouble;  ///< of the pod
+  int looked = 0;       ///< how often it was asked what stands in the way
   std::shared_ptr<FakeTransport> provider;
   KubeletServer server;
   FakeResponse response;
@@ -45,12 +46,17 @@ struct World {
                                  .remote_namespace = "rome-milan",
                                  .remote_pod = "web",
                                  .provider = "turin",
-                                 .refused = {{"debugger", "cluster milan does not run it"}},
-                                 .waiting = {{"slow", "it waits: ErrImagePull"}},
-                                 .trouble = trouble,
+                                 .obstacles = [this](const std::string& container) { return obstacles(container); },
                                  .node = "milan"};
                },
                make_tls(), {.address = "127.0.0.1", .port = 0}) {}
+
+  liqo::core::PodObstacles obstacles(const std::string& container) {
+    ++looked;
+    return {.pod = trouble,
+            .refused = container == "debugger" ? "cluster milan does not run it" : "",
+            .waiting = container == "slow" ? "it waits: ErrImagePull" : ""};
+  }
 
   void handle(std::string user, std::string method, std::string target) {
     kube::net::ServerRequest request;
@@ -112,6 +118,19 @@ TEST_CASE("who may not ask does not hear why a pod does not run") {
   world.handle("eve", "GET", "/containerLogs/rome/web/main");
   CHECK(world.response.status == 403);
   CHECK_FALSE(world.response.body.contains("hostPath"));
+}
+
+TEST_CASE("the pod here and there is read only for who may ask") {
+  for (const char* path : {"/containerLogs/rome/web/slow", "/exec/rome/web/slow?command=sh&output=1",
+                           "/attach/rome/web/slow?output=1", "/portForward/rome/web"}) {
+    CAPTURE(path);
+    for (const char* user : {"", "eve", "local"}) {
+      CAPTURE(user);
+      World world;
+      world.handle(user, "GET", path);
+      CHECK((world.looked > 0) == (std::string_view(user) == "local"));
+    }
+  }
 }
 
 TEST_CASE("a container that waits takes no command and says why; its log is the provider's to answer") {

@@ -224,6 +224,41 @@ TEST_CASE("an API server that no probe proves counts because the cluster lists i
   CHECK(cluster.kept()[0].name == "db");
 }
 
+TEST_CASE("what is certain is written before strangers are judged") {
+  Cluster cluster;
+  Replica milan(cluster, "one", true);
+  for (int i = 0; i < 4; ++i) {
+    Request forged = creation("forged");
+    forged.caller = "10.9.9." + std::to_string(i);
+    milan.recorder.note(forged, Answer::deny("no room"));
+  }
+  milan.recorder.note(creation("web"), Answer::deny("no room"));
+  cluster.simulator.run_for(2s);
+  CHECK(cluster.kept().size() == 1);
+}
+
+TEST_CASE("strangers that were judged make room for somebody who was not") {
+  Cluster cluster;
+  Replica milan(cluster, "one", true);
+  const auto refuse = [&](const std::string& from, std::string name) {
+    Request asked = creation(std::move(name));
+    asked.caller = from;
+    milan.recorder.note(asked, Answer::deny("no room"));
+  };
+  const auto forge = [&] {
+    for (int i = 0; i < 4; ++i) refuse("10.9.9." + std::to_string(i), "forged");
+  };
+  forge();
+  cluster.simulator.run_for(30s);
+  forge();
+  refuse("10.0.0.8", "web");
+  forge();
+  milan.callers.confirm("10.0.0.8");
+  cluster.simulator.run_for(30s);
+  REQUIRE(cluster.kept().size() == 1);
+  CHECK(cluster.kept()[0].name == "web");
+}
+
 TEST_CASE("what is denied and refused later is kept too, once, by the leader") {
   Cluster cluster;
   json::object labels{{"liqo.io/replicated", "true"}, {"liqo.io/originID", "rome"}};

@@ -9,6 +9,7 @@
 #include "kube/net/x509.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
+#include "webhook/volume_movers.hpp"
 
 namespace {
 
@@ -217,16 +218,26 @@ TEST_CASE("a DaemonSet's template follows its namespace, and a changed pod keeps
   CHECK(patch_of("/mutate/pod", had, had) == "");
 }
 
+namespace {
+
+constexpr std::string_view carrier = R"({"metadata":{"name":"liqo-move-data-to","labels":{
+    "app.kubernetes.io/component":"volume-carrier","app.kubernetes.io/managed-by":"liqoctl"}},"spec":{
+    "restartPolicy":"Never","activeDeadlineSeconds":60,"nodeName":"rome-1","tolerations":[{"operator":"Exists"}],
+    "containers":[{"name":"carrier","command":["/usr/bin/liqoctl","volume","hold"]}],
+    "volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}}]}})";
+
+/// Has the pods of namespace `shop` run at providers.
+void offload_shop(World& world) {
+  world.make(kinds::namespace_offloadings, R"({"metadata":{"name":"offloading","namespace":"shop"},
+      "spec":{"podOffloadingStrategy":"Remote"}})");
+}
+
+}  // namespace
+
 TEST_CASE("a pod that carries a volume is let be where its maker may move volumes, and nobody else's is") {
   World world;
   world.start();
-  world.make(kinds::namespace_offloadings, R"({"metadata":{"name":"offloading","namespace":"shop"},
-      "spec":{"podOffloadingStrategy":"Remote"}})");
-  constexpr std::string_view carrier = R"({"metadata":{"name":"liqo-move-data-to","labels":{
-      "app.kubernetes.io/component":"volume-carrier","app.kubernetes.io/managed-by":"liqoctl"}},"spec":{
-      "restartPolicy":"Never","activeDeadlineSeconds":60,"nodeName":"rome-1","tolerations":[{"operator":"Exists"}],
-      "containers":[{"name":"carrier","command":["/usr/bin/liqoctl","volume","hold"]}],
-      "volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}}]}})";
+  offload_shop(world);
   CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
   CHECK(world.patch == "");
   REQUIRE(world.rights.questions.size() == 1);
@@ -242,6 +253,53 @@ TEST_CASE("a pod that carries a volume is let be where its maker may move volume
   CHECK(world.rights.questions.size() == 2);
   world.rights.is_away = true;
   CHECK(world.ask("/mutate/pod", "shop", carrier, "admin").starts_with("Liqo cannot decide now: "));
+}
+
+TEST_CASE("strangers do not hear what a user may do, where every API server is known") {
+  World world;
+  world.start();
+  offload_shop(world);
+  world.make(kinds::endpoint_slices, R"({"metadata":{"name":"kubernetes","namespace":"default"},"addressType":"IPv4",
+      "endpoints":[{"addresses":["10.0.0.1"]}]})");
+  world.group.spawn(world.callers.run());
+  world.callers.confirm("10.0.0.1");
+  world.address = "10.244.3.7";
+  CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
+  CHECK(world.patch.contains("nodeAffinity"));
+  CHECK(world.rights.questions.empty());
+  world.address = "10.0.0.1";
+  CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
+  CHECK(world.patch == "");
+  CHECK(world.rights.questions.size() == 1);
+}
+
+TEST_CASE("where an API server may be unknown, volumes are moved through it, and strangers cause few questions") {
+  World world;
+  world.start();
+  offload_shop(world);
+  world.address = "10.0.0.7";
+  for (int i = 0; i < 4; ++i) {
+    CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
+    CHECK(world.patch == "");
+  }
+  std::string last;
+  for (int i = 0; i < 16; ++i) last = world.ask("/mutate/pod", "shop", carrier, "admin");
+  CHECK(last.starts_with("Liqo cannot decide now: too many pods that carry volumes"));
+  CHECK(world.rights.questions.size() >= 8);
+  CHECK(world.rights.questions.size() <= 13);
+}
+
+TEST_CASE("about a user with groups without end nobody is asked") {
+  CHECK(is_askable({.name = "admin", .groups = {"system:masters"}}));
+  CHECK(is_askable({.name = "admin", .groups = std::vector<std::string>(1000, "group")}));
+  CHECK_FALSE(is_askable({.name = "admin", .groups = std::vector<std::string>(100, std::string(1000, 'g'))}));
+  CHECK_FALSE(is_askable({.name = std::string(2000, 'n'), .groups = {}}));
+  World world;
+  world.start();
+  offload_shop(world);
+  CHECK(world.ask("/mutate/pod", "shop", carrier, "admin", std::string(100'000, 'g')) == "");
+  CHECK(world.patch.contains("nodeAffinity"));
+  CHECK(world.rights.questions.empty());
 }
 
 TEST_CASE("under the strategy Local a selected namespace is not marked") {

@@ -20,11 +20,18 @@ struct LinkedProvider {
   std::string cluster_id;
 };
 
-/// A pod at home and the way to what runs of it.
+/// The way to what runs of a pod at home.
 struct OffloadedPod {
   LinkedProvider provider;
-  std::optional<kube::Object> local;        ///< none where the cache has not seen it yet
-  std::string remote_namespace;             ///< "" = the pod's namespace has no twin at the provider
+  std::string node;              ///< the virtual node
+  std::string remote_namespace;  ///< "" = the pod's namespace has no twin at the provider
+};
+
+/// A pod at home and what runs of it.
+struct OffloadedPodState {
+  kube::Object local;
+  std::string provider;  ///< its cluster ID
+  bool has_twin = false;
   bool is_remote_known = false;             ///< the cache of the twin is complete
   std::optional<kube::Object> remote = {};  ///< what it has of the pod's name, of whichever pod
 };
@@ -37,8 +44,10 @@ class OffloadedPods {
 
   /// The names of the VirtualNodes that exist.
   std::vector<std::string> nodes() const;
-  /// None where no virtual node runs the pod.
+  /// None where no virtual node runs the pod. Parses no object, so that strangers may cause it.
   std::optional<OffloadedPod> find(const kube::ObjectKey& local) const;
+  /// Likewise, with both pods.
+  std::optional<OffloadedPodState> read(const kube::ObjectKey& local) const;
   /// None where the node has no session with its provider.
   std::optional<LinkedProvider> provider_of(const std::string& node) const;
   /// The cache of the pods that are bound to a node, which may be gone after the next await. Null where the node has no

@@ -35,10 +35,12 @@ class RefusalRing {
   /// may have megabytes.
   static void cut_texts(RefusedObject& refused);
   /// Counts with what is there already for the same object and reason. Reasons are the same up to the first ": ",
-  /// because the figures behind it change with each try; the newest sentence is kept.
+  /// because the figures behind it change with each try; the newest sentence is kept. What is added is not dropped for
+  /// what is there.
   void add(RefusedObject refused);
-  /// Likewise all of another ring.
-  void add(const RefusalRing& other);
+  /// Likewise all of another ring, at that time. What is here of a minute later or more was counted by a clock that was
+  /// ahead: it counts as older than all that is added.
+  void add(const RefusalRing& other, kube::WallTime now);
 
   bool empty() const { return entries_.empty(); }
   /// The newest first; of the same time in the order of their names.
@@ -57,7 +59,7 @@ class RefusalRing {
     std::size_t bytes = 0;  ///< in the JSON
   };
   using Name = std::tuple<std::string, std::string, std::string, std::string>;  ///< kind, namespace, name, gist
-  void drop_oldest();
+  void drop_oldest_but(const Seen& kept);
 
   std::map<Name, Seen> entries_;
   std::size_t bytes_ = 0;

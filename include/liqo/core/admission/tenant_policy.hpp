@@ -24,8 +24,13 @@ std::string policy_remedy(std::string_view policy, std::string_view consumer);
 /// it is that of a type which can be refused, or "*".
 std::string why_no_service_type(std::string_view name);
 
-/// Namespace: a policy that is new or other than before can be read, where the namespace is a consumer's. One that is
-/// stored already may stay, so that the namespace can be written; so may a type of Service that nobody knows.
+/// Likewise of the first such name among the types of Service that a policy refuses, readable or not; "" = there is
+/// none.
+std::string mistaken_service_type(std::string_view policy);
+
+/// Namespace: a policy that is new or other than before can be read, where the namespace is a consumer's; it is new
+/// where the namespace becomes one. One that is stored already may stay, so that the namespace can be written; so may a
+/// type of Service that nobody knows.
 Answer validate_tenant_namespace(const Request& request);
 
 }  // namespace liqo::core::admission

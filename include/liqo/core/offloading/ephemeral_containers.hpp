@@ -3,7 +3,6 @@
 // removed or started again. Pure.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,7 +47,8 @@ void leave_out_ephemeral(kube::Object& pod, const kube::Object& shadow);
 /// reason. `refusal`: why the provider refuses the first container that the ShadowPod lacks; "" = it does not.
 kube::json::array ephemeral_statuses(const StatusObjects& of, std::string_view provider, std::string_view refusal);
 
-/// The ephemeral containers of a pod at home that its provider does not run, with the sentences that say so.
-std::map<std::string, std::string> refused_containers(const kube::Object& local_pod);
+/// Why the provider does not run a container of the pod at home, as its status there says; "" = that says nothing
+/// against it. `container`: "" = whichever is the first that the provider does not run.
+std::string why_refused(const kube::Object& local_pod, std::string_view container);
 
 }  // namespace liqo::core

@@ -1,7 +1,6 @@
 // Why nothing of a pod runs at its provider, for who asks for its log or wants to run a command in it. Pure.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -15,13 +14,24 @@ struct AskedPod {
   const kube::Object* remote = nullptr;  ///< what complete caches have of its name at the provider; null = nothing
   std::string_view provider;             ///< its cluster ID, for sentences
   bool has_twin = true;                  ///< where the pod's namespace has none, nobody knows what the provider has
+  bool is_remote_known = true;           ///< the caches that `remote` is from are complete
 };
 
 /// Why no container of the pod can run, in one sentence of bounded length with the reason that its status at home
 /// shows: the provider has no Pod of it, or one without a node, or the namespace has no twin. "" = containers may run.
 std::string why_nothing_runs(const AskedPod& asked);
 
-/// The containers of the remote pod that wait to be started, with the sentences that say so.
-std::map<std::string, std::string> waiting_containers(const AskedPod& asked);
+/// Why the container of the remote pod waits to be started, in one sentence of bounded length; "" = it does not, as far
+/// as the first 500 statuses of each list say.
+std::string why_container_waits(const AskedPod& asked, std::string_view container);
+
+/// Why the provider cannot be asked about a pod, or about one container of it: sentences; "" = it can.
+struct PodObstacles {
+  std::string pod;      ///< nothing of the pod can be asked; there is one where the pod has no twin
+  std::string refused;  ///< the provider does not run the container, so that it has no log and takes no command
+  std::string waiting;  ///< the provider has not started the container, so that it takes no command
+};
+/// `container`: "" = the question is about the pod alone. Of each list of statuses 500 are read.
+PodObstacles find_obstacles(const AskedPod& asked, std::string_view container);
 
 }  // namespace liqo::core

@@ -178,6 +178,20 @@ TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace,
   CHECK(milan.times_told("PolicyUnreadable") == 4);
 }
 
+TEST_CASE("a policy with a name that forbids nothing is told of, with the type that was meant") {
+  Provider milan;
+  milan.pass(2s);
+  milan.set_policy(R"({"refusedServiceTypes":["LoadBalancer"]})");
+  CHECK(milan.events("PolicyForbidsNothing").empty());
+  milan.set_policy(R"({"refusedServiceTypes":["Loadbalancer"]})");
+  const std::string told =
+      "the policy of cluster rome (annotation liqo.io/pod-policy of namespace liqo-tenant-rome) forbids nothing by a "
+      "name under refusedServiceTypes: \"Loadbalancer\" is no type of Service that can be refused; did you mean "
+      "LoadBalancer? liqoctl set tenant rome --forbid refusedServiceTypes=TYPE refuses a type";
+  CHECK(milan.events("PolicyForbidsNothing") == std::vector<std::string>{told, told});
+  CHECK(milan.events("PolicyUnreadable").empty());
+}
+
 TEST_CASE("a policy that stays unreadable is told again before its Event is forgotten") {
   Provider milan;
   milan.pass(2s);

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "liqo/core/admission/unproven_turns.hpp"
 #include "liqo/core/admission/validations.hpp"
 
 using namespace liqo::core::admission;
@@ -31,6 +32,21 @@ TEST_CASE("all of a list are proven, or not; of no list nothing is known") {
   CHECK(callers.has_all(both, start + 30min));
   CHECK_FALSE(callers.has_all(both, start + 70min));
   CHECK_FALSE(callers.has_all({}, start));
+}
+
+TEST_CASE("callers that may be API servers get some answers at once, and then one in five seconds") {
+  UnprovenTurns turns;
+  const kube::TimePoint start = kube::TimePoint{} + 1h;
+  const auto taken = [&turns](kube::TimePoint at) {
+    int count = 0;
+    while (turns.take(at)) ++count;
+    return count;
+  };
+  CHECK(taken(start) == 8);
+  CHECK(taken(start + 4s) == 0);
+  CHECK(taken(start + 5s) == 1);
+  CHECK(taken(start + 15s) == 2);
+  CHECK(taken(start + 1h) == 8);
 }
 
 TEST_CASE("a probe is filled in with its caller, and nothing else is") {

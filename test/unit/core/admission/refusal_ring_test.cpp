@@ -1,6 +1,7 @@
 // What was refused is counted, merged and bounded, and comes back from its ConfigMap as it was.
 #include "liqo/core/admission/refusal_ring.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "../objects.hpp"
@@ -75,12 +76,49 @@ TEST_CASE("what two replicas have counted adds up") {
   for (int i = 0; i < 3; ++i) one.add(refused("web", "no room", 1s));
   for (int i = 0; i < 4; ++i) other.add(refused("web", "no room", 7s));
   RefusalRing read = RefusalRing::read(stored(one));
-  read.add(other);
+  read.add(other, at(8s));
   const auto all = read.newest_first();
   REQUIRE(all.size() == 1);
   CHECK(all[0].count == 7);
   CHECK(all[0].first == at(1s));
   CHECK(all[0].last == at(7s));
+}
+
+TEST_CASE("what a clock counted that was ahead keeps nothing out that comes later") {
+  constexpr auto day = 24h;
+  RefusalRing full;
+  for (int i = 0; i < 256; ++i) full.add(refused("old-" + std::to_string(i), "no room: asked 1", day));
+  RefusalRing added;
+  for (int i = 0; i < 10; ++i) added.add(refused("new-" + std::to_string(i), "no room", std::chrono::seconds(i)));
+  added.add(refused("old-7", "no room: asked 2", 5s));
+  RefusalRing ring = RefusalRing::read(stored(full));
+  ring.add(added, at(10s));
+  const auto all = ring.newest_first();
+  REQUIRE(all.size() == RefusalRing::max_entries);
+  CHECK(all[0].name == "new-9");
+  CHECK(std::ranges::count_if(all, [](const RefusedObject& one) { return one.name.starts_with("new-"); }) == 10);
+  const auto again = std::ranges::find(all, std::string_view("old-7"), &RefusedObject::name);
+  REQUIRE(again != all.end());
+  CHECK(again->reason == "no room: asked 2");
+  CHECK(again->count == 2);
+  for (const RefusedObject& one : all) {
+    CHECK(one.last <= at(10s));
+    CHECK(one.first <= one.last);
+  }
+  // Replicas' clocks differ a little.
+  RefusalRing other;
+  other.add(refused("web", "no room", 20s));
+  other.add(added, at(10s));
+  CHECK(other.newest_first()[0].last == at(20s));
+}
+
+TEST_CASE("what is added is not dropped for what is there, however much newer that is") {
+  RefusalRing ring;
+  for (int i = 0; i < 256; ++i) ring.add(refused("pod-" + std::to_string(i), "no room", 30s));
+  ring.add(refused("web", "no room", 1s));
+  const auto all = ring.newest_first();
+  CHECK(all.size() == RefusalRing::max_entries);
+  CHECK(all.back().name == "web");
 }
 
 TEST_CASE("it comes back from its ConfigMap as it was") {

@@ -37,6 +37,11 @@ TEST_CASE("a policy that is new or changed can be read, and one that is stored m
       {"the typo is mended", test::updating(tenant_namespace(typo), tenant_namespace(fine)), true},
       {"taken away", test::updating(tenant_namespace(typo), tenant_namespace("")), true},
       {"stored, and something else changes", test::updating(tenant_namespace(typo), tenant_namespace(typo)), true},
+      {"labelled, with a typo from before", test::updating(tenant_namespace(typo, "false"), tenant_namespace(typo)),
+       false},
+      {"labelled, and fine", test::updating(tenant_namespace(fine, "false"), tenant_namespace(fine)), true},
+      {"labelled, without a policy", test::updating(tenant_namespace("", "false"), tenant_namespace("")), true},
+      {"the label goes", test::updating(tenant_namespace(typo), tenant_namespace(typo, "false")), true},
       {"no tenant namespace", test::creating(tenant_namespace(typo, "false")), true},
       {"300 KB", test::creating(tenant_namespace("{\"" + std::string(300'000, 'x') + "\":1}")), false},
       {"no JSON", test::creating(tenant_namespace("maxResources=3")), false},
@@ -76,6 +81,12 @@ TEST_CASE("a type of Service that nobody knows would forbid nothing: a new one i
         "refused; did you mean LoadBalancer?");
   CHECK(validate_tenant_namespace(test::updating(stored, refusing(R"("Loadbalancer","NodePort")"))).allowed);
   CHECK(validate_tenant_namespace(test::updating(stored, tenant_namespace(fine))).allowed);
+  const std::string unlabelled = tenant_namespace(R"({"refusedServiceTypes":["Loadbalancer"]})", "");
+  CHECK(validate_tenant_namespace(test::updating(unlabelled, stored)).message.contains("did you mean LoadBalancer?"));
+  CHECK(
+      mistaken_service_type(R"({"refusedServiceTypes":["NodePort","Loadbalancer"]})").starts_with("\"Loadbalancer\""));
+  CHECK(mistaken_service_type(R"({"refusedServiceTypes":["NodePort"]})") == "");
+  CHECK(mistaken_service_type("") == "");
   CHECK_FALSE(validate_tenant_namespace(test::updating(stored, refusing(R"("Loadbalancer","nodeport")"))).allowed);
   CHECK(validate_tenant_namespace(test::creating(refusing(R"("LoadBalancer","NodePort","ExternalName","*")"))).allowed);
   CHECK(why_unreadable(R"({"refusedServiceTypes":["Loadbalancer"]})") == "");

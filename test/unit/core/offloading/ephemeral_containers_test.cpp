@@ -212,7 +212,10 @@ TEST_CASE("which containers were refused is known by the status at home") {
   const kube::Object pod = home("[]", R"([{"name": "a", "state": {"running": {}}},
     {"name": "b", "state": {"terminated": {"reason": "OffloadingRefused", "message": "no"}}},
     {"name": "c", "state": {"terminated": {"reason": "Completed", "message": "yes"}}}])");
-  CHECK(refused_containers(pod) == std::map<std::string, std::string>{{"b", "no"}});
+  CHECK(why_refused(pod, "b") == "no");
+  CHECK(why_refused(pod, "a").empty());
+  CHECK(why_refused(pod, "c").empty());
+  CHECK(why_refused(pod, "") == "no");
 }
 
 TEST_CASE("what a provider reports of containers that nobody asked for stays there, and has its bounds") {

@@ -97,15 +97,61 @@ TEST_CASE("a container that waits says for what") {
       {"name": "bare", "state": {"waiting": {}}},
       {"name": "", "state": {"waiting": {}}}, 7],
     "initContainerStatuses": [{"name": "first", "state": {"terminated": {}}}]})");
-  const auto waiting = waiting_containers({.local = local, .remote = &remote, .provider = "milan"});
-  REQUIRE(waiting.size() == 3);
-  CHECK(waiting.at("main") ==
+  const AskedPod asked{.local = local, .remote = &remote, .provider = "milan"};
+  CHECK(why_container_waits(asked, "main") ==
         "container \"main\" of pod shop/web waits at cluster milan: ImagePullBackOff: Back-off pulling image");
-  CHECK(waiting.at("side") ==
+  CHECK(why_container_waits(asked, "side") ==
         "container \"side\" of pod shop/web waits at cluster milan: ContainerCreating: "
         "secret \"s\" not found (FailedMount)");
-  CHECK(waiting.at("bare").ends_with("secret \"s\" not found (FailedMount)"));
-  CHECK(waiting_containers({.local = local, .provider = "milan"}).empty());
+  CHECK(why_container_waits(asked, "bare").ends_with("secret \"s\" not found (FailedMount)"));
+  for (const char* other : {"runs", "first", "unknown", ""}) {
+    CAPTURE(other);
+    CHECK(why_container_waits(asked, other).empty());
+  }
+  CHECK(why_container_waits({.local = local, .provider = "milan"}, "main").empty());
+}
+
+TEST_CASE("of a pod that the provider fills with containers, some are read, and one sentence is made") {
+  const kube::Object local = local_pod();
+  kube::Object remote = placed("{}");
+  json::array statuses;
+  for (int i = 0; i < 1000; ++i) {
+    json::value status = parse_value(R"({"state": {"waiting": {"reason": "Mine"}}})");
+    status.as_object()["name"] = "c" + std::to_string(i);
+    status.as_object()["state"].as_object()["waiting"].as_object()["message"] = std::string(5000, 'x');
+    statuses.push_back(std::move(status));
+  }
+  remote.mutable_status()["containerStatuses"] = std::move(statuses);
+  const AskedPod asked{.local = local, .remote = &remote, .provider = "milan"};
+  const std::string why = find_obstacles(asked, "c499").waiting;
+  CHECK(why.starts_with("container \"c499\""));
+  CHECK(why.size() < 1200);
+  CHECK(find_obstacles(asked, "c500").waiting.empty());
+}
+
+TEST_CASE("what stands in the way of asking the provider about a container") {
+  const kube::Object remote = placed(R"({"containerStatuses": [{"name": "slow", "state": {"waiting": {}}}]})");
+  const kube::Object local = local_pod(R"({"ephemeralContainerStatuses": [
+    {"name": "debugger", "state": {"terminated": {"reason": "OffloadingRefused", "message": "not run here"}}}]})");
+  const AskedPod runs{.local = local, .remote = &remote, .provider = "milan"};
+  CHECK(find_obstacles(runs, "main").pod.empty());
+  CHECK(find_obstacles(runs, "main").refused.empty());
+  CHECK(find_obstacles(runs, "main").waiting.empty());
+  CHECK(find_obstacles(runs, "debugger").refused == "not run here");
+  CHECK(find_obstacles(runs, "slow").refused.empty());
+  CHECK(find_obstacles(runs, "slow").waiting.starts_with("container \"slow\""));
+  CHECK(find_obstacles(runs, "").pod.empty());
+
+  const AskedPod absent{.local = local, .provider = "milan"};
+  CHECK(find_obstacles(absent, "main").pod.ends_with("it has not been created there yet"));
+  const AskedPod unknown{.local = local, .provider = "milan", .is_remote_known = false};
+  CHECK(find_obstacles(unknown, "main").pod.empty());
+
+  const AskedPod without_twin{.local = local, .provider = "milan", .has_twin = false, .is_remote_known = false};
+  CHECK(find_obstacles(without_twin, "").pod == "not run here");
+  const kube::Object silent = local_pod();
+  const AskedPod unreachable{.local = silent, .provider = "milan", .has_twin = false, .is_remote_known = false};
+  CHECK(find_obstacles(unreachable, "main").pod.contains("has no twin at cluster milan"));
 }
 
 }  // namespace liqo::core
