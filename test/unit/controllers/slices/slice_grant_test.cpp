@@ -306,6 +306,24 @@ TEST_CASE("a slice that waits because a record of its consumer cannot be read sa
   CHECK(milan.reaches([&] { return milan.granted("batch") == R"(cpu="2",memory="8Gi")"; }, 2min));
 }
 
+TEST_CASE("what the others hold is read once a second at most for a consumer that edits its slice all the time") {
+  BoundedProvider milan;
+  milan.pass(2s);
+  int lists = 0;
+  milan.link.on_send([&](const kube::HttpRequest& sent) {
+    if (sent.verb == "list" && sent.resource == "quotas") ++lists;
+  });
+  for (int i = 0; i < 50; ++i) {
+    milan.ask(i % 2 == 0 ? R"({"cpu": "9"})" : R"({"cpu": "8"})");
+    milan.pass(200ms);
+  }
+  milan.link.on_send({});
+  CHECK(lists > 0);
+  CHECK(lists <= 12);
+  milan.ask(R"({"cpu": "10"})");
+  CHECK(milan.reaches([&] { return milan.granted() == ten; }, 2s));
+}
+
 TEST_CASE("two shares that hold what they have keep it when their bound is lowered") {
   SliceProvider milan;
   milan.set_pod_policy(R"({"maxResources": {"cpu": "10"}})");
