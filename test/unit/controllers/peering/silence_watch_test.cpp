@@ -367,6 +367,26 @@ TEST_CASE("what is told ends a minute after the credentials with which more coul
   CHECK(world.reaches([&] { return world.closed() == ""; }, 45s));
 }
 
+TEST_CASE("a session that ends before it could find out does not open the Node of a silent provider") {
+  SilentProvider world;
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.closed() == "silent"; }, 2min));
+  const auto lead_to = [&](std::string_view ns) {
+    world.change(resources::secrets, {tenant, "kubeconfig-controlplane-milan"}, "", [&](json::object& next) {
+      json::object& annotations = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
+      annotations[api::annotations::remote_tenant_namespace] = ns;
+    });
+  };
+  lead_to("?");
+  world.pass(50s);
+  lead_to("liqo-tenant-rome");
+  world.pass(5s);
+  lead_to("?");
+  world.pass(30s);
+  CHECK(world.closed() == "silent");
+  CHECK(world.reaches([&] { return world.closed() == ""; }, 45s));
+}
+
 TEST_CASE("a pod that home takes back waits for nobody") {
   SilentProvider world;
   world.create_pod("web");
