@@ -10,6 +10,7 @@
 #include "controllers/peering/certificate_issuer.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
 #include "kube/runtime/controller.hpp"
+#include "kube/telemetry/repeats.hpp"
 #include "liqo/api/tenant.hpp"
 
 namespace liqo::controllers {
@@ -39,6 +40,12 @@ class TenantController final : public Runnable {
   /// Lets the consumer read the Lease of the leader here, or no longer.
   asio::awaitable<void> let_see_leader(std::string consumer);
   asio::awaitable<kube::Result<void>> forget_leader(std::string consumer);
+  /// Removes the binding by which a consumer without a Tenant still may.
+  asio::awaitable<kube::Outcome> forget_leftover(kube::ObjectKey key);
+  /// Whether the key is that of such a binding, and not of a Tenant.
+  static bool is_of_leader(const kube::WorkKey& work);
+  void see_binding_to_leader(const kube::ObjectKey& key);
+  void see_bindings_to_leader();
   /// Whether the Tenant is not the one of its namespace, which an Event tells.
   bool is_misplaced(const kube::Object& tenant);
   /// Cordons or drains, as the Tenant says; answers whether pods are left that are to end.
@@ -90,6 +97,8 @@ class TenantController final : public Runnable {
   kube::Log log_{"tenant"};
   std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< what the log says, by the UID
   std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
+  kube::Repeats told_leader_;              ///< why consumers cannot see the leader, in the log
+  kube::TimePoint leader_hidden_until_{};  ///< letting them was refused, and is not tried before
   struct Heartbeat {
     std::string time;  ///< as the consumer has written it
     kube::WallTime seen;
