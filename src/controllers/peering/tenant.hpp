@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -72,8 +73,10 @@ class TenantController final : public Runnable {
   static bool outlives_drain(const kube::Object& pod, std::int64_t max_grace);
   /// Cordons a tenant that has been silent for too long, where that is asked for; answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> watch_heartbeat(kube::Object tenant);
-  /// When this process has first seen the heartbeat that the Lease bears now.
+  /// When the heartbeat that the Lease bears now was first seen, as far as that is known.
   kube::WallTime heartbeat_seen(const kube::Object& tenant, const kube::Object& lease, kube::WallTime now);
+  /// Keeps that on the Tenant, where there is something to keep: once in the time between two heartbeats at most.
+  asio::awaitable<kube::Result<void>> keep_heartbeat(kube::Object tenant, std::optional<kube::json::object> patch);
   asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);
 
   /// The Tenants of a namespace, oldest first.
@@ -101,7 +104,8 @@ class TenantController final : public Runnable {
   kube::TimePoint leader_hidden_until_{};  ///< letting them was refused, and is not tried before
   struct Heartbeat {
     std::string time;  ///< as the consumer has written it
-    kube::WallTime seen;
+    kube::WallTime seen{};
+    kube::TimePoint kept_next{};  ///< when it may be kept on the Tenant again
   };
   std::map<std::string, Heartbeat, std::less<>> heartbeats_;  ///< the last of each, by the UID
   /// Why a policy is unreadable, and until when that need not be told again; by the UID.
