@@ -142,6 +142,25 @@ TEST_CASE("a leader that ends while the write of a Quota is in doubt leaves the 
   CHECK(milan.holder() == "one");
 }
 
+TEST_CASE("a leader that is stopped while a Quota is being written has that end, and leaves no doubt") {
+  ElectedProvider milan;
+  milan.start(milan.settings);
+  bool is_sent = false;
+  milan.link.on_send([&](const kube::HttpRequest& sent) {
+    if (sent.method != "POST" || sent.resource != "quotas") return;
+    is_sent = true;
+    milan.link.set_faults({.latency_low = 5s, .latency_high = 5s});
+  });
+  milan.add_slice(R"({"cpu": "10"})");
+  REQUIRE(milan.reaches([&] { return is_sent; }));
+  milan.pass(10ms);
+  milan.link.on_send({});
+  milan.link.set_faults({});
+  milan.stop();
+  CHECK(milan.has(kinds::quotas, milan.quota_key));
+  CHECK(milan.holder().empty());
+}
+
 TEST_CASE("what pods of a lowered slice hold is not granted again, until they have ended") {
   BoundedProvider milan;
   milan.ask(R"({"cpu": "0"})");
