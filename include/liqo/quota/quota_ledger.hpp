@@ -156,9 +156,12 @@ class QuotaLedger {
   struct Desk {
     kube::ObjectKey quota;
     core::LedgerRecord record;
-    std::size_t bytes = 0;                         ///< of the record, as it was read or written last
-    std::string version;                           ///< resourceVersion of the ConfigMap, "" = it does not exist
-    bool known = false;                            ///< record and version are what was read or written last
+    std::size_t bytes = 0;  ///< of the record, as it was read or written last
+    std::string version;    ///< resourceVersion of the ConfigMap, "" = it does not exist
+    bool known = false;     ///< record and version are what was read or written last
+    /// The floor that was listed while there was no record, and whether the present one is that and not listed anew.
+    std::optional<std::uint64_t> listed_floor;
+    bool is_floor_old = false;
     std::map<std::string, kube::TimePoint> since;  ///< when a reservation was first known here
     /// UIDs of pods whose reservation was decided by a cached Quota that another one had replaced before the write.
     /// They are checked again whenever a caller asks about them. They stay in the record, because another replica may
@@ -222,6 +225,7 @@ class QuotaLedger {
     bool is_live = false;      ///< the Quota was read from the server
     bool has_read = false;     ///< the record was, or was just written
     bool wants_live = !quota;  ///< the Quota is to be read from the server before the next round
+    bool wants_floor = false;  ///< where there is no record, what is stored is to be listed before the next round
     /// What the record named when the Quota was read live last: it is no older than that.
     std::optional<core::QuotaVersion> named = {};
   };
@@ -236,7 +240,9 @@ class QuotaLedger {
   Said ask_round(Desk& desk, core::AdmissionRound& round, bool is_live) const;
   /// Writes what a round has reserved. True: it stands by the Quota that it was decided by; false: to be decided anew.
   asio::awaitable<kube::Result<bool>> write_round(Desk& desk, Look& look, core::LedgerRecord record, const Said& said);
-  asio::awaitable<kube::Result<void>> read_record(Desk& desk);
+  /// Where there is no record, `may_be_old` has it take what was listed when it was last looked for: good enough to
+  /// refuse by, because less may be counted than is stored, and not to write by.
+  asio::awaitable<kube::Result<void>> read_record(Desk& desk, bool may_be_old = false);
   /// What a replica must have seen where there is no record (any more): the user's ShadowPods that are stored now.
   asio::awaitable<kube::Result<std::uint64_t>> stored_floor(const Desk& desk);
   /// The newest version of the ShadowPods that are stored now with these labels.

@@ -198,6 +198,22 @@ TEST_CASE("all ShadowPods are read once, however many slices there are and howev
   milan.stop();
 }
 
+TEST_CASE("pods that are refused for a Quota without a record have nothing listed, and the first admission has") {
+  SlowWrites milan;
+  milan.start();
+  milan.count_lists("shadowpods");
+  for (int i = 0; i < 10; ++i) CHECK_FALSE(milan.admits(milan.shadow("web-" + std::to_string(i), "9")));
+  CHECK(milan.records() == 0);
+  // Once where the desk is opened.
+  CHECK(milan.lists <= 2);
+  milan.lists = 0;
+  CHECK(milan.admits(milan.shadow("db-0", "3")));
+  CHECK(milan.lists == 1);
+  CHECK(milan.admits(milan.shadow("db-1", "3")));
+  CHECK(milan.lists == 1);
+  milan.stop();
+}
+
 TEST_CASE("pods are counted whose Quota and record another replica has removed since all were read") {
   SlowWrites milan;
   const std::string user = core::slice_user("batch", "rome");
