@@ -75,8 +75,9 @@ QuotaLedger::QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSe
   quotas_.subscribe([this](const kube::ObjectKey& key) {
     if (!quotas_->store().contains(key)) quota_gone_.set();
   });
-  records_.subscribe([this](const kube::ObjectKey& key) {
-    open_desk_of(key);
+  records_.subscribe([this](const kube::Change& record) {
+    if (!record.now) see_removed(record.previous() ? record.previous()->uid() : std::string_view());
+    open_desk_of(record.key);
     tell_usage();
   });
 }

@@ -66,6 +66,10 @@ asio::awaitable<void> QuotaLedger::decide(Desk& desk) {
       look.wants_live = true;
       continue;
     }
+    if (said.needs_write && desk.is_floor_old) {
+      look.wants_floor = true;
+      continue;
+    }
     if (said.needs_write) {
       const auto stands = co_await write_round(desk, look, std::move(round).record(), said);
       if (!stands) co_return tell_all(desk.batch, unwritten(desk.quota, stands.error()));
@@ -93,7 +97,8 @@ asio::awaitable<std::optional<QuotaVerdict>> QuotaLedger::look_at(Desk& desk, Lo
   // Another replica may have created a record since this one found none.
   if (!desk.known || desk.version.empty()) {
     look.has_read = true;
-    if (auto read = co_await read_record(desk); !read)
+    // Who is refused again and again leaves no record, and would have the API server list all ShadowPods each time.
+    if (auto read = co_await read_record(desk, !look.wants_floor); !read)
       co_return QuotaVerdict::unavailable("quota " + desk.quota.text() +
                                           ": its record cannot be read: " + read.error().text() + "; ask again");
   }

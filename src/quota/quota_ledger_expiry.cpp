@@ -83,6 +83,9 @@ asio::awaitable<std::set<std::string>> QuotaLedger::settle(Desk& desk, std::set<
 asio::awaitable<void> QuotaLedger::sweep() {
   co_await quotas_->wait_synced();
   co_await records_->wait_synced();
+  // What other leaders have removed was not followed here.
+  doubt_unrecorded();
+  unrecorded_.removing.clear();
   while (true) {
     bool clean = true;
     for (const kube::ObjectKey& key : records_->store().keys()) {
@@ -92,7 +95,8 @@ asio::awaitable<void> QuotaLedger::sweep() {
       if (key.name != core::ledger_name(quota) || quotas_->store().contains(quota)) continue;
       // A record that is not empty may hold the reservation of a ShadowPod on its way into storage, which counts if the
       // slice comes back. The desk lets it expire, and that write wakes this loop.
-      if (const auto record = core::LedgerRecord::read(*config_map); record && !record->empty()) continue;
+      const auto record = core::LedgerRecord::read(*config_map);
+      if (record && !record->empty()) continue;
       // The watch of Quotas may be behind that of the records, and a slice of this name may come back meanwhile. An
       // admission then writes to the record, and the delete below fails because the version is another.
       const auto live = co_await replica_api_.get(api::kinds::quotas, quota);
@@ -100,9 +104,20 @@ asio::awaitable<void> QuotaLedger::sweep() {
         clean &= live.has_value();
         continue;
       }
-      auto removed = co_await replica_api_.remove(
-          kube::resources::config_maps, key,
-          {.uid = std::string(config_map->uid()), .resource_version = std::string(config_map->resource_version())});
+      const std::string uid(config_map->uid());
+      // From now on nobody else says how new the caches have to be for the pods of this user.
+      if (record) {
+        unrecorded_.removing.insert(uid);
+        unrecorded_.removed = std::max(unrecorded_.removed, record->floor);
+      }
+      auto removed =
+          co_await replica_api_.remove(kube::resources::config_maps, key,
+                                       {.uid = uid, .resource_version = std::string(config_map->resource_version())});
+      if (!removed) {
+        unrecorded_.removing.erase(uid);
+        // It may be gone, and have been another by then.
+        if (!removed.error().is_conflict()) doubt_unrecorded();
+      }
       clean &= removed || removed.error().is_not_found();
     }
     if (clean) {

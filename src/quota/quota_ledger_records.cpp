@@ -36,19 +36,26 @@ void QuotaLedger::adopt(Desk& desk, core::LedgerRecord record, std::string versi
   unproven_.add(static_cast<double>(unproven) - static_cast<double>(desk.unproven));
   desk.unproven = unproven;
   desk.record = std::move(record);
+  if (!version.empty()) desk.listed_floor.reset();
+  desk.is_floor_old = false;
   desk.version = std::move(version);
   desk.bytes = bytes;
   desk.known = true;
 }
 
-asio::awaitable<kube::Result<void>> QuotaLedger::read_record(Desk& desk) {
+asio::awaitable<kube::Result<void>> QuotaLedger::read_record(Desk& desk, bool may_be_old) {
   auto config_map =
       co_await replica_api_.get(kube::resources::config_maps, {context_.liqo_namespace, core::ledger_name(desk.quota)});
   if (!config_map) {
     if (!config_map.error().is_not_found()) co_return std::unexpected(std::move(config_map.error()));
-    auto floor = co_await stored_floor(desk);
-    if (!floor) co_return std::unexpected(std::move(floor.error()));
-    adopt(desk, {.floor = *floor, .reservations = {}, .unreadable = {}}, "", 0);
+    const bool is_old = may_be_old && desk.listed_floor;
+    if (!is_old) {
+      auto floor = co_await stored_floor(desk);
+      if (!floor) co_return std::unexpected(std::move(floor.error()));
+      desk.listed_floor = *floor;
+    }
+    adopt(desk, {.floor = *desk.listed_floor, .reservations = {}, .unreadable = {}}, "", 0);
+    desk.is_floor_old = is_old;
     co_return kube::Result<void>();
   }
   auto record = core::LedgerRecord::read(*config_map);

@@ -1,19 +1,22 @@
 // What the users of a consumer hold, and how it is known for certain before a slice is granted more.
+#include <algorithm>
 #include <set>
 
-#include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/core/peering/names.hpp"
-#include "liqo/core/quota/quota_user.hpp"
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {
 namespace {
 
+using namespace std::chrono_literals;
+
 /// So often the record is read again after another replica has written it.
 constexpr int max_attempts = 8;
-/// Users whose ShadowPods one request can leave out of its answer: their names are in its URL.
-constexpr std::size_t max_left_out = 50;
+/// Between the beginnings of two rounds for one consumer, who may edit its slices all the time: each has the API server
+/// list all Quotas and records. Use that falls is to be seen within two seconds.
+constexpr kube::Duration round_pause = 1s;
+/// Slices that have waited for the same round come together, but not in one turn of the loop.
+constexpr kube::Duration round_gather = 20ms;
 
 }  // namespace
 
@@ -54,12 +57,41 @@ std::map<std::string, core::Resources> QuotaLedger::held_by(const std::string& c
   return held;
 }
 
-asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string consumer, std::string tenant_namespace) {
+kube::Duration QuotaLedger::settles_in(const std::string& tenant_namespace) const {
+  const auto rounds = rounds_.find(tenant_namespace);
+  if (rounds == rounds_.end() || rounds->second.last->is_open) return kube::Duration::zero();
+  return std::max(rounds->second.next - context_.clock.now(), kube::Duration::zero());
+}
+
+asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string tenant_namespace) {
   if (!has_synced()) co_return kube::fail(kube::Errc::timeout, "what runs is still being counted");
+  if (const auto rounds = rounds_.find(tenant_namespace); rounds != rounds_.end() && rounds->second.last->is_open) {
+    const std::shared_ptr<Round> other = rounds->second.last;
+    co_await other->over.wait();
+    co_return other->result;
+  }
+  const kube::TimePoint now = context_.clock.now();
+  std::erase_if(rounds_, [now](const auto& entry) { return !entry.second.last->is_open && entry.second.next <= now; });
+  const auto round = std::make_shared<Round>(context_.executor);
+  const Doing doing(round);
+  Rounds& rounds = rounds_[tenant_namespace];
+  rounds.last = round;
+  const kube::TimePoint begin = std::max(rounds.next, now + round_gather);
+  rounds.next = begin + round_pause;
+  co_await context_.clock.sleep_until(begin);
+  // Who comes from here on may know of changes that this round does not see.
+  round->is_open = false;
+  round->result = co_await settle_now(std::move(tenant_namespace));
+  co_return round->result;
+}
+
+asio::awaitable<kube::Result<void>> QuotaLedger::settle_now(std::string tenant_namespace) {
   for (kube::InformerHandle* cache : {&quotas_, &records_})
     if (auto refreshed = co_await (*cache)->refresh(); !refreshed) co_return std::unexpected(refreshed.error());
+  // Whoever makes a record after that reads the Quota afterwards, so that one without a record is not waited for.
   std::set<kube::ObjectKey> quotas;
-  for (const kube::ObjectKey& quota : quotas_->store().keys_in(tenant_namespace)) quotas.insert(quota);
+  for (const kube::ObjectKey& quota : quotas_->store().keys_in(tenant_namespace))
+    if (records_->store().contains({context_.liqo_namespace, core::ledger_name(quota)})) quotas.insert(quota);
   for (const auto& [name, quota] : quota_of_record_)
     if (quota.ns == tenant_namespace) quotas.insert(quota);
   std::vector<std::shared_ptr<Settling>> settling;
@@ -76,23 +108,51 @@ asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string consumer, st
     if (!one->result) co_return kube::fail(kube::Errc::stopped, "liqod is shutting down");
     if (!*one->result) co_return *one->result;
   }
-  co_return co_await see_unrecorded(std::move(consumer), std::move(quotas));
+  co_return co_await see_unrecorded();
 }
 
-asio::awaitable<kube::Result<void>> QuotaLedger::see_unrecorded(std::string consumer,
-                                                                std::set<kube::ObjectKey> quotas) {
+asio::awaitable<kube::Result<void>> QuotaLedger::see_unrecorded() {
   // Where a Quota and its record are gone, pods of its user may be stored that the cache has not seen yet.
-  std::string labels = kube::label_is(api::labels::reflection_origin, consumer);
-  std::size_t left_out = 0;
-  for (const kube::ObjectKey& quota : quotas)
-    if (const auto desk = desks_.find(quota);
-        desk != desks_.end() && !desk->second->version.empty() && ++left_out <= max_left_out)
-      labels += "," + kube::label_is_not(api::labels::creator_user, core::escape_user(quota.name));
-  const auto newest = co_await newest_stored(std::move(labels));
-  if (!newest) co_return kube::fail(newest.error(), "reading the ShadowPods of cluster " + consumer);
-  if (!co_await catch_up([floor = *newest] { return floor; }))
-    co_return kube::fail(kube::Errc::timeout, "the cache of ShadowPods is behind");
-  co_return kube::Result<void>();
+  while (!knows_unrecorded())
+    if (auto listed = co_await list_unrecorded(); !listed) co_return listed;
+  const std::uint64_t floor = std::max(*unrecorded_.listed, unrecorded_.removed);
+  if (co_await catch_up([floor] { return floor; })) co_return kube::Result<void>();
+  // After its database was restored the server may not reach that version for long.
+  doubt_unrecorded();
+  co_return kube::fail(kube::Errc::timeout, "the cache of ShadowPods is behind");
+}
+
+asio::awaitable<kube::Result<void>> QuotaLedger::list_unrecorded() {
+  if (listing_ && listing_->is_open) {
+    const std::shared_ptr<Round> other = listing_;
+    co_await other->over.wait();
+    co_return other->result;
+  }
+  const auto round = std::make_shared<Round>(context_.executor);
+  const Doing doing(round);
+  listing_ = round;
+  const std::uint64_t doubts = unrecorded_.doubts, lists = records_->lists();
+  unrecorded_.removed = 0;
+  const auto newest = co_await newest_stored("");
+  if (!newest) {
+    round->result = kube::fail(newest.error(), "reading the ShadowPods");
+  } else if (unrecorded_.doubts != doubts) {
+    round->result = kube::fail(kube::Errc::timeout, "records went while the ShadowPods were read");
+  } else {
+    unrecorded_.listed = *newest;
+    unrecorded_.lists = lists;
+    round->result = kube::Result<void>();
+  }
+  co_return round->result;
+}
+
+void QuotaLedger::doubt_unrecorded() {
+  unrecorded_.listed.reset();
+  ++unrecorded_.doubts;
+}
+
+void QuotaLedger::see_removed(std::string_view uid) {
+  if (unrecorded_.removing.erase(std::string(uid)) == 0) doubt_unrecorded();
 }
 
 asio::awaitable<void> QuotaLedger::settle(Desk& desk) {
@@ -110,8 +170,11 @@ asio::awaitable<kube::Result<void>> QuotaLedger::name_quota(Desk& desk) {
     const auto quota = quotas_->find(desk.quota);
     if (!desk.known || desk.version.empty()) {
       auto read = co_await read_record(desk);
-      // Of a Quota that is gone, as its record is, nothing is reserved.
-      if (!read && !quota && read.error().code() == kube::Errc::missing) co_return kube::Result<void>();
+      // Of a Quota that is gone, as its record is, nothing is reserved. Its pods are those of see_unrecorded().
+      if (!read && !quota && read.error().code() == kube::Errc::missing) {
+        doubt_unrecorded();
+        co_return kube::Result<void>();
+      }
       if (!read) co_return kube::fail(std::move(read.error()), phase + ": record " + core::ledger_name(desk.quota));
     }
     const core::QuotaVersion now = quota ? core::version_of_quota(*quota) : core::QuotaVersion();

@@ -84,11 +84,15 @@ class QuotaLedger {
   /// What each user of a consumer holds, stored or reserved; of one whose Quota is gone, too. A Quota bears the name of
   /// its user. As the caches and the records say: settle() brings them up to date.
   std::map<std::string, core::Resources> held_by(const std::string& consumer, std::string_view tenant_namespace) const;
-  /// Brings to the present what held_by() answers for a consumer, and has every replica decide by the Quotas of its
-  /// tenant namespace from now on: what a user holds beyond what its Quota grants now can only become less. It writes
-  /// to the record of each Quota that has changed since the last decision or call. Errors: those of the API server, and
-  /// Errc::timeout where the caches are behind.
-  asio::awaitable<kube::Result<void>> settle(std::string consumer, std::string tenant_namespace);
+  /// Brings to the present what held_by() answers for the consumer of a tenant namespace, and has every replica decide
+  /// by the Quotas there from now on: what a user holds beyond what its Quota grants now can only become less. It
+  /// writes to the record of each Quota that has changed since the last decision or call. Calls for one tenant
+  /// namespace that come together share one round, and a round begins a second after the one before at the earliest.
+  /// Errors: those of the API server, and Errc::timeout where the caches are behind.
+  asio::awaitable<kube::Result<void>> settle(std::string tenant_namespace);
+  /// How long a settle() that is called now would wait for the beginning of its round: for callers who have something
+  /// else to do meanwhile.
+  kube::Duration settles_in(const std::string& tenant_namespace) const;
 
   using UsageReader = std::list<std::function<void()>>::const_iterator;
   /// Called, and often, when what usage() or held_by() answers may have changed. Must not suspend.
@@ -113,13 +117,51 @@ class QuotaLedger {
     kube::async::Event answered;
     explicit Settling(const asio::any_io_executor& executor) : answered(executor) {}
   };
+  /// What several callers wait for that one of them does.
+  struct Round {
+    kube::Result<void> result = kube::fail(kube::Errc::stopped, "whoever read what the slices hold was stopped");
+    bool is_open = true;  ///< who comes now may wait for it
+    kube::async::Event over;
+    explicit Round(const asio::any_io_executor& executor) : over(executor) {}
+  };
+  /// While it lives, the round is under way: who waits is told, also where it was cancelled.
+  class Doing {
+   public:
+    explicit Doing(std::shared_ptr<Round> round) : round_(std::move(round)) {}
+    Doing(const Doing&) = delete;
+    Doing& operator=(const Doing&) = delete;
+    ~Doing() {
+      round_->is_open = false;
+      round_->over.set();
+    }
+
+   private:
+    std::shared_ptr<Round> round_;
+  };
+  /// The rounds of settle() for one tenant namespace.
+  struct Rounds {
+    std::shared_ptr<Round> last;
+    kube::TimePoint next{};  ///< no round begins before
+  };
+  /// What is known of the ShadowPods of users who have no record. Their versions were in the records that are gone, so
+  /// that a leader who has removed those itself need not ask for them.
+  struct Unrecorded {
+    std::optional<std::uint64_t> listed;  ///< the newest of all ShadowPods, at a time since which `removed` is kept
+    std::uint64_t removed = 0;            ///< the newest floor of the records that were removed here
+    std::uint64_t lists = 0;              ///< of the cache of records then
+    std::uint64_t doubts = 0;             ///< how often something was found out that makes `listed` worthless
+    std::set<std::string> removing;       ///< UIDs of the records that are removed here, until the cache tells so
+  };
   /// What one Quota's admissions are decided with.
   struct Desk {
     kube::ObjectKey quota;
     core::LedgerRecord record;
-    std::size_t bytes = 0;                         ///< of the record, as it was read or written last
-    std::string version;                           ///< resourceVersion of the ConfigMap, "" = it does not exist
-    bool known = false;                            ///< record and version are what was read or written last
+    std::size_t bytes = 0;  ///< of the record, as it was read or written last
+    std::string version;    ///< resourceVersion of the ConfigMap, "" = it does not exist
+    bool known = false;     ///< record and version are what was read or written last
+    /// The floor that was listed while there was no record, and whether the present one is that and not listed anew.
+    std::optional<std::uint64_t> listed_floor;
+    bool is_floor_old = false;
     std::map<std::string, kube::TimePoint> since;  ///< when a reservation was first known here
     /// UIDs of pods whose reservation was decided by a cached Quota that another one had replaced before the write.
     /// They are checked again whenever a caller asks about them. They stay in the record, because another replica may
@@ -164,8 +206,16 @@ class QuotaLedger {
   asio::awaitable<void> decide(Desk& desk);
   /// Answers who waits in settle().
   asio::awaitable<void> settle(Desk& desk);
-  /// Waits until the cache has what is stored of those users of a consumer of whom no record says how new it has to be.
-  asio::awaitable<kube::Result<void>> see_unrecorded(std::string consumer, std::set<kube::ObjectKey> quotas);
+  /// One round of settle().
+  asio::awaitable<kube::Result<void>> settle_now(std::string tenant_namespace);
+  /// Waits until the cache has what is stored of those users of whom no record says how new it has to be.
+  asio::awaitable<kube::Result<void>> see_unrecorded();
+  /// Finds out how new it has to be, where that is not known.
+  asio::awaitable<kube::Result<void>> list_unrecorded();
+  bool knows_unrecorded() const { return unrecorded_.listed && unrecorded_.lists == records_->lists(); }
+  void doubt_unrecorded();
+  /// The record of that UID is gone from the cache.
+  void see_removed(std::string_view uid);
   /// Writes into the record by which Quota everybody has to decide from now on.
   asio::awaitable<kube::Result<void>> name_quota(Desk& desk);
   /// What a batch is decided from. The quota that the cache has decides, and is read live beside the write, so that one
@@ -175,6 +225,7 @@ class QuotaLedger {
     bool is_live = false;      ///< the Quota was read from the server
     bool has_read = false;     ///< the record was, or was just written
     bool wants_live = !quota;  ///< the Quota is to be read from the server before the next round
+    bool wants_floor = false;  ///< where there is no record, what is stored is to be listed before the next round
     /// What the record named when the Quota was read live last: it is no older than that.
     std::optional<core::QuotaVersion> named = {};
   };
@@ -189,7 +240,9 @@ class QuotaLedger {
   Said ask_round(Desk& desk, core::AdmissionRound& round, bool is_live) const;
   /// Writes what a round has reserved. True: it stands by the Quota that it was decided by; false: to be decided anew.
   asio::awaitable<kube::Result<bool>> write_round(Desk& desk, Look& look, core::LedgerRecord record, const Said& said);
-  asio::awaitable<kube::Result<void>> read_record(Desk& desk);
+  /// Where there is no record, `may_be_old` has it take what was listed when it was last looked for: good enough to
+  /// refuse by, because less may be counted than is stored, and not to write by.
+  asio::awaitable<kube::Result<void>> read_record(Desk& desk, bool may_be_old = false);
   /// What a replica must have seen where there is no record (any more): the user's ShadowPods that are stored now.
   asio::awaitable<kube::Result<std::uint64_t>> stored_floor(const Desk& desk);
   /// The newest version of the ShadowPods that are stored now with these labels.
@@ -259,7 +312,10 @@ class QuotaLedger {
     core::LedgerRecord record;
     core::Resources reserved;
   };
-  mutable std::map<std::string, Read> read_;                               ///< likewise
+  mutable std::map<std::string, Read> read_;  ///< likewise
+  std::map<std::string, Rounds> rounds_;      ///< by tenant namespace
+  Unrecorded unrecorded_;
+  std::shared_ptr<Round> listing_;                                         ///< the last list_unrecorded()
   std::unordered_map<std::string, Unconfirmed> unconfirmed_;               ///< by UID
   std::deque<std::pair<kube::TimePoint, std::string>> unconfirmed_since_;  ///< the oldest first
   std::map<std::string, kube::TimePoint> watched_for_;                     ///< proven addresses, and when last

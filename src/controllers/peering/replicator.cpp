@@ -390,16 +390,13 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   Peer& entry = peers_[key];
   entry.trouble.reset();
   entry.refused_since.reset();
+  // It needs some time to find out, and where it ends before, what was told stands for a minute again.
+  entry.unheard_since.reset();
   entry.digest = remote_namespace_of(secret);
   entry.credentials = credentials_of(secret);
   entry.session =
       std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), home_, budgets_.of(key.name), context_);
-  entry.session->on_health_change([this, key] {
-    if (const auto found = peers_.find(key);
-        found != peers_.end() && found->second.session && found->second.session->silence())
-      found->second.unheard_since.reset();
-    tell(key.name);
-  });
+  entry.session->on_health_change([this, key] { tell(key.name); });
   entry.session->on_end([this, key] { enqueue_peer(key); });
   entry.restarts.begin(context_.clock.now());
   entry.session->set_peer_lost(is_lost(key.name));

@@ -22,7 +22,6 @@
 #include "liqo/core/peering/handshake.hpp"
 #include "liqo/core/peering/names.hpp"
 #include "liqo/core/peering/replication.hpp"
-#include "liqo/core/peering/silence.hpp"
 #include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::controllers {
@@ -88,6 +87,7 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
           heartbeats_.erase(std::string(before->uid()));
           deleted_up_to_.erase(std::string(before->uid()));
         }
+        if (before && !tenant.now) see_bindings_to_leader();
         controller_.enqueue_all(tenants_->store(), tenant.key.ns);
       },
       all);
@@ -96,8 +96,10 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
   pods_.subscribe([this](const kube::ObjectKey& key) { see_pod(key); }, all);
   consumer_namespaces_.subscribe([](const kube::ObjectKey&) {}, all);
   cluster_bindings_.subscribe([this](const kube::ObjectKey&) { controller_.enqueue_all(tenants_->store()); }, all);
-  namespaces_.subscribe_bindings(
-      [this](const kube::ObjectKey& key) { controller_.enqueue_all(tenants_->store(), key.ns); });
+  namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) {
+    controller_.enqueue_all(tenants_->store(), key.ns);
+    if (key.ns == context_.settings.liqo_namespace) see_binding_to_leader(key);
+  });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name.empty() || key.name == core::nonce_secret || key.name == core::certificate_secret_name(""))
       controller_.enqueue_all(tenants_->store(), key.ns);
@@ -239,6 +241,7 @@ asio::awaitable<kube::Result<bool>> TenantController::has_namesake(kube::Object 
 
 asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
+  if (is_of_leader(work)) co_return co_await forget_leftover(key);
   const auto found = tenants_->find(key);
   if (!found) co_return Outcome::done();
   const kube::Object& tenant = *found;
@@ -267,6 +270,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
     if (!*admitted) co_return *pods_left ? Outcome::again_after(0ms) : Outcome::done();
     renewal = **admitted;
   } else {
+    co_await let_see_leader(peer);
     auto written = co_await write_status(key, std::nullopt);
     if (!written) co_return Outcome::retry(std::move(written.error()));
   }
@@ -463,23 +467,6 @@ asio::awaitable<kube::Result<void>> TenantController::keep_decisions(kube::Objec
       home, *consumer_namespaces_, key,
       {.body = json::serialize(changes), .phase = "keeping what was decided about the consumer"});
   if (!patched) co_return std::unexpected(std::move(patched.error()));
-  co_return kube::Result<void>();
-}
-
-asio::awaitable<void> TenantController::let_see_leader(std::string consumer) {
-  auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
-                                       core::forge_leader_binding(context_.settings.liqo_namespace, consumer));
-  // An older chart has no such role: the consumer then tells its people only what it sees.
-  if (!bound)
-    log_.warn("the consumer cannot see whether liqod runs here", {{"cluster", consumer}, {"error", bound.error()}});
-}
-
-asio::awaitable<kube::Result<void>> TenantController::forget_leader(std::string consumer) {
-  const kube::ObjectKey key = core::forge_leader_binding(context_.settings.liqo_namespace, consumer).key();
-  if (!namespaces_.bindings().find(key)) co_return kube::Result<void>();
-  auto removed = co_await kube::remove_object(context_.home.api(), api::kinds::role_bindings, key,
-                                              {.options = {}, .phase = "taking the consumer's rights"});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
   co_return kube::Result<void>();
 }
 

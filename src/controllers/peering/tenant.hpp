@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "controllers/peering/certificate_issuer.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
 #include "kube/runtime/controller.hpp"
+#include "kube/telemetry/repeats.hpp"
 #include "liqo/api/tenant.hpp"
 
 namespace liqo::controllers {
@@ -39,6 +41,12 @@ class TenantController final : public Runnable {
   /// Lets the consumer read the Lease of the leader here, or no longer.
   asio::awaitable<void> let_see_leader(std::string consumer);
   asio::awaitable<kube::Result<void>> forget_leader(std::string consumer);
+  /// Removes the binding by which a consumer without a Tenant still may.
+  asio::awaitable<kube::Outcome> forget_leftover(kube::ObjectKey key);
+  /// Whether the key is that of such a binding, and not of a Tenant.
+  static bool is_of_leader(const kube::WorkKey& work);
+  void see_binding_to_leader(const kube::ObjectKey& key);
+  void see_bindings_to_leader();
   /// Whether the Tenant is not the one of its namespace, which an Event tells.
   bool is_misplaced(const kube::Object& tenant);
   /// Cordons or drains, as the Tenant says; answers whether pods are left that are to end.
@@ -65,8 +73,10 @@ class TenantController final : public Runnable {
   static bool outlives_drain(const kube::Object& pod, std::int64_t max_grace);
   /// Cordons a tenant that has been silent for too long, where that is asked for; answers when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> watch_heartbeat(kube::Object tenant);
-  /// When this process has first seen the heartbeat that the Lease bears now.
+  /// When the heartbeat that the Lease bears now was first seen, as far as that is known.
   kube::WallTime heartbeat_seen(const kube::Object& tenant, const kube::Object& lease, kube::WallTime now);
+  /// Keeps that on the Tenant, where there is something to keep: once in the time between two heartbeats at most.
+  asio::awaitable<kube::Result<void>> keep_heartbeat(kube::Object tenant, std::optional<kube::json::object> patch);
   asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);
 
   /// The Tenants of a namespace, oldest first.
@@ -90,9 +100,12 @@ class TenantController final : public Runnable {
   kube::Log log_{"tenant"};
   std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< what the log says, by the UID
   std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
+  kube::Repeats told_leader_;              ///< why consumers cannot see the leader, in the log
+  kube::TimePoint leader_hidden_until_{};  ///< letting them was refused, and is not tried before
   struct Heartbeat {
     std::string time;  ///< as the consumer has written it
-    kube::WallTime seen;
+    kube::WallTime seen{};
+    kube::TimePoint kept_next{};  ///< when it may be kept on the Tenant again
   };
   std::map<std::string, Heartbeat, std::less<>> heartbeats_;  ///< the last of each, by the UID
   /// Why a policy is unreadable, and until when that need not be told again; by the UID.

@@ -7,8 +7,12 @@
 namespace liqo::controllers {
 namespace {
 
-/// Between two times that what waits is tried again because the provider seems to be back.
-constexpr kube::Duration wake_pause = std::chrono::seconds(5);
+using namespace std::chrono_literals;
+
+/// Between two times that what waits is tried again because the provider seems to be back. Such times follow each other
+/// for as long as the first after a return: webhooks answer later than a Lease is taken. Whoever seems to be back again
+/// and again after that makes the pause double, until it has been quiet for long.
+constexpr kube::Duration wake_pause = 5s, back_time = 30s, max_wake_pause = 4min, quiet_time = 10min;
 
 }  // namespace
 
@@ -25,8 +29,15 @@ void ProviderOrders::wake(kube::TimePoint now) {
 }
 
 void ProviderOrders::catch_up(kube::TimePoint now) {
-  if (!is_put_off_ || (woken_at_ && now - *woken_at_ < wake_pause)) return;
+  if (!is_put_off_ || (woken_at_ && now - *woken_at_ < pause_)) return;
   is_put_off_ = false;
+  if (!any_.is_set()) return;
+  if (!woken_at_ || now - *woken_at_ >= quiet_time) {
+    back_since_ = now;
+    pause_ = wake_pause;
+  } else if (now - back_since_ > back_time) {
+    pause_ = std::min(2 * pause_, max_wake_pause);
+  }
   woken_at_ = now;
   for (const OrderBook* book : books_)
     if (!book->orders_.is_empty()) book->wake_();

@@ -25,7 +25,9 @@ class ProviderOrders {
   /// Set while an order waits.
   kube::async::Event& any() { return any_; }
   /// Has what waits tried again, because the provider may have come back: at once, or, where that was done less than
-  /// five seconds ago, when catch_up() is called after that time. A provider may come and go all the time.
+  /// five seconds ago, when catch_up() is called after that time. A provider may come and go all the time: half a
+  /// minute after the first of such times the five seconds begin to double, up to four minutes, until ten minutes
+  /// without.
   void wake(kube::TimePoint now);
   /// Does what wake() has put off, once it is due.
   void catch_up(kube::TimePoint now);
@@ -37,6 +39,8 @@ class ProviderOrders {
   std::set<OrderBook*> books_;
   kube::async::Event any_;
   std::optional<kube::TimePoint> woken_at_;
+  kube::TimePoint back_since_{};  ///< when the first of the times followed that have no long quiet between them
+  kube::Duration pause_{};        ///< after `woken_at_`
   bool is_put_off_ = false;
 };
 

@@ -359,7 +359,12 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
     co_return Outcome::again_after(std::min(left, wait_patience));
   }
   if (look && ledger_ && adds_to_bound(*look)) {
-    auto settled = co_await ledger_->settle(look->peer, key.ns);
+    // A failure is tried again after pauses that grow, and an end that is none would make them short again.
+    const auto known = memory_.find(key);
+    const bool has_failed = known != memory_.end() && known->second.waits_since;
+    if (const kube::Duration left = ledger_->settles_in(key.ns); left > 0ms && !has_failed)
+      co_return Outcome::again_after(left);
+    auto settled = co_await ledger_->settle(key.ns);
     if (!settled) {
       tell_waiting(*look, since, settled.error());
       co_return Outcome::retry(std::move(settled.error()).in("reading what the other slices hold"));

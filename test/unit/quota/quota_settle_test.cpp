@@ -1,5 +1,7 @@
 // What is known for certain before another slice is granted more: how much pods hold, and that nobody admits any more
 // by a Quota of before.
+#include <array>
+
 #include "ledger_fixture.hpp"
 #include "liqo/core/peering/names.hpp"
 
@@ -53,7 +55,7 @@ struct SlowWrites : LedgerFixture {
     return *result;
   }
   static boost::asio::awaitable<void> settle_into(QuotaLedger& ledger, std::optional<kube::Result<void>>& result) {
-    result = co_await ledger.settle("rome", "liqo-tenant-rome");
+    result = co_await ledger.settle("liqo-tenant-rome");
   }
   std::string held_cpu() {
     const auto by_user = ledger.held_by("rome", "liqo-tenant-rome");
@@ -65,7 +67,20 @@ struct SlowWrites : LedgerFixture {
     return config_map ? core::LedgerRecord::read(kube::Object(*config_map))->quota : std::nullopt;
   }
 
-  int held = 0;
+  /// Counts from now on how often a kind is listed.
+  void count_lists(std::string_view plural) {
+    transport.seen = [this, plural = std::string(plural)](const kube::HttpRequest& request) {
+      if (request.verb == "list" && request.resource == plural) ++lists;
+    };
+  }
+  void add_quota(const std::string& name) {
+    apply(api::kinds::quotas,
+          {{"metadata", json::object{{"name", name}, {"namespace", "liqo-tenant-rome"}}},
+           {"spec",
+            json::object{{"user", name}, {"limitsEnforcement", "None"}, {"resources", json::object{{"cpu", "8"}}}}}});
+  }
+
+  int held = 0, lists = 0;
 };
 
 }  // namespace
@@ -154,6 +169,93 @@ TEST_CASE("pods of a user whose Quota and record are gone are counted before it 
   REQUIRE(milan.ledger.held_by("rome", "liqo-tenant-rome").empty());
   CHECK(milan.settle());
   CHECK(core::amount(milan.ledger.held_by("rome", "liqo-tenant-rome")[user], "cpu").text() == "3");
+  milan.stop();
+}
+
+TEST_CASE("all ShadowPods are read once, however many slices there are and however often one asks for more") {
+  SlowWrites milan;
+  for (int i = 0; i < 60; ++i) milan.add_quota("batch-" + std::to_string(i));
+  milan.start();
+  milan.count_lists("shadowpods");
+  CHECK(milan.settle());
+  CHECK(milan.lists == 1);
+  for (int i = 0; i < 3; ++i) CHECK(milan.settle());
+  CHECK(milan.lists == 1);
+  // A slice that goes with its record, which this leader removes, costs nothing either.
+  REQUIRE(milan.admits(milan.shadow("web-0", "3"), "uid-of-web-0"));
+  json::object shadow = milan.shadow("web-0", "3");
+  shadow["metadata"].as_object()["uid"] = "uid-of-web-0";
+  auto& store = milan.server.store();
+  store.put(store.table(api::kinds::shadow_pods), std::move(shadow), "apiserver");
+  // The reservation is dropped once its time is over, and then the record is empty.
+  static_cast<void>(milan.simulator.run_for(2min));
+  static_cast<void>(milan.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
+  REQUIRE(milan.reaches([&] { return !milan.server.get(kube::resources::config_maps, record_key); }));
+  static_cast<void>(milan.simulator.run_for(1s));
+  milan.lists = 0;
+  CHECK(milan.settle());
+  CHECK(milan.lists == 0);
+  milan.stop();
+}
+
+TEST_CASE("pods that are refused for a Quota without a record have nothing listed, and the first admission has") {
+  SlowWrites milan;
+  milan.start();
+  milan.count_lists("shadowpods");
+  for (int i = 0; i < 10; ++i) CHECK_FALSE(milan.admits(milan.shadow("web-" + std::to_string(i), "9")));
+  CHECK(milan.records() == 0);
+  // Once where the desk is opened.
+  CHECK(milan.lists <= 2);
+  milan.lists = 0;
+  CHECK(milan.admits(milan.shadow("db-0", "3")));
+  CHECK(milan.lists == 1);
+  CHECK(milan.admits(milan.shadow("db-1", "3")));
+  CHECK(milan.lists == 1);
+  milan.stop();
+}
+
+TEST_CASE("pods are counted whose Quota and record another replica has removed since all were read") {
+  SlowWrites milan;
+  const std::string user = core::slice_user("batch", "rome");
+  const kube::ObjectKey quota{"liqo-tenant-rome", user};
+  milan.add_quota(user);
+  milan.start();
+  milan.apply(kube::resources::config_maps, core::forge_ledger("liqo", quota, {}).tree());
+  static_cast<void>(milan.simulator.run_for(1s));
+  REQUIRE(milan.settle());
+  milan.link.set_faults({.stalled = 1, .stalled_by = 2s});
+  json::object shadow = milan.shadow("web-0", "3");
+  shadow["metadata"].as_object()["labels"].as_object()[api::labels::creator_user] = user;
+  milan.apply(api::kinds::shadow_pods, std::move(shadow));
+  static_cast<void>(milan.server.remove(api::kinds::quotas, quota, {}, "liqod-1"));
+  static_cast<void>(
+      milan.server.remove(kube::resources::config_maps, {"liqo", core::ledger_name(quota)}, {}, "liqod-1"));
+  REQUIRE(milan.ledger.held_by("rome", "liqo-tenant-rome").count(user) == 1);
+  CHECK(core::amount(milan.ledger.held_by("rome", "liqo-tenant-rome")[user], "cpu").text() == "0");
+  CHECK(milan.settle());
+  CHECK(core::amount(milan.ledger.held_by("rome", "liqo-tenant-rome")[user], "cpu").text() == "3");
+  milan.stop();
+}
+
+TEST_CASE("slices of a consumer that ask for more together share a round, and the next one comes a second later") {
+  SlowWrites milan;
+  milan.start();
+  milan.count_lists("quotas");
+  std::array<std::optional<kube::Result<void>>, 3> results;
+  CHECK(milan.ledger.settles_in("liqo-tenant-rome") == 0s);
+  for (auto& result : results) milan.spawn(SlowWrites::settle_into(milan.ledger, result));
+  REQUIRE(milan.reaches([&] { return std::ranges::all_of(results, [](const auto& one) { return one.has_value(); }); }));
+  for (const auto& result : results) CHECK(result->has_value());
+  CHECK(milan.lists == 1);
+  // Who comes after it has begun may know of more than it has seen.
+  const kube::Duration left = milan.ledger.settles_in("liqo-tenant-rome");
+  CHECK(left > 0s);
+  CHECK(left <= 1s);
+  CHECK(milan.ledger.settles_in("liqo-tenant-turin") == 0s);
+  const kube::TimePoint asked = milan.simulator.clock().now();
+  CHECK(milan.settle());
+  CHECK(milan.lists == 2);
+  CHECK(milan.simulator.clock().now() - asked >= left);
   milan.stop();
 }
 

@@ -2,6 +2,7 @@
 // cordons a consumer that has been silent for too long.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,6 +14,8 @@ namespace liqo::core {
 
 /// The name of the Lease. The provider makes it, so that the consumer needs the right to change this one and no other.
 inline constexpr std::string_view heartbeat_lease = "liqo-heartbeat";
+/// Annotation of a Tenant: a heartbeat that is far ahead, a space, and when the provider saw it first.
+inline constexpr std::string_view heartbeat_seen = "liqo.io/heartbeat-seen";
 /// The time between two heartbeats.
 inline constexpr kube::Duration heartbeat_interval = std::chrono::minutes(10);
 
@@ -47,6 +50,11 @@ using SilencePlan = std::variant<silence_action::LookAgain, silence_action::Cord
 /// any heartbeat, as all of the Go version are, is not silent. A heartbeat that is further ahead than that counts from
 /// when it was seen, or its consumer would never be silent.
 SilencePlan plan_silence(const HeartbeatSight& sight, kube::Duration max_silence);
+/// When the heartbeat `last` was seen first, where that is kept on the Tenant and not in the future.
+std::optional<kube::WallTime> kept_heartbeat(const kube::Object& tenant, std::string_view last, kube::WallTime now);
+/// JSON merge patch of the Tenant, with its resourceVersion, that keeps when its heartbeat was seen first: where it is
+/// far ahead, that would be forgotten with the process. Nothing where there is nothing to keep.
+std::optional<kube::json::object> plan_kept_heartbeat(const HeartbeatSight& sight, kube::Duration max_silence);
 /// JSON merge patch that cordons the Tenant, with its resourceVersion.
 kube::json::object silence_patch(const kube::Object& tenant, std::string_view last);
 

@@ -222,6 +222,24 @@ TEST_CASE("what waits for a provider that seems to come back all the time is tri
   CHECK(tried == 2);
   orders->catch_up(begin + 1h);
   CHECK(tried == 2);
+  // One that has come back is tried every five seconds for half a minute.
+  tried = 0;
+  const auto seems_back = [&](kube::Duration from, kube::Duration to) {
+    for (kube::Duration at = from; at < to; at += 1s) orders->wake(begin + at);
+  };
+  seems_back(2h, 2h + 31s);
+  CHECK(tried == 7);
+  // One that goes on so is tried less and less.
+  seems_back(2h + 31s, 3h);
+  CHECK(tried <= 7 + 20);
+  const int before = tried;
+  seems_back(3h, 4h);
+  CHECK(tried - before <= 16);
+  CHECK(tried - before >= 14);
+  // After some quiet it is tried at once again.
+  tried = 0;
+  seems_back(5h, 5h + 6s);
+  CHECK(tried == 2);
 }
 
 TEST_CASE("a provider whose webhooks alone are away is told of in the words of its server, and closes nothing") {
@@ -344,6 +362,26 @@ TEST_CASE("what is told ends a minute after the credentials with which more coul
     json::object& annotations = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
     annotations[api::annotations::remote_tenant_namespace] = "?";
   });
+  world.pass(30s);
+  CHECK(world.closed() == "silent");
+  CHECK(world.reaches([&] { return world.closed() == ""; }, 45s));
+}
+
+TEST_CASE("a session that ends before it could find out does not open the Node of a silent provider") {
+  SilentProvider world;
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.closed() == "silent"; }, 2min));
+  const auto lead_to = [&](std::string_view ns) {
+    world.change(resources::secrets, {tenant, "kubeconfig-controlplane-milan"}, "", [&](json::object& next) {
+      json::object& annotations = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
+      annotations[api::annotations::remote_tenant_namespace] = ns;
+    });
+  };
+  lead_to("?");
+  world.pass(50s);
+  lead_to("liqo-tenant-rome");
+  world.pass(5s);
+  lead_to("?");
   world.pass(30s);
   CHECK(world.closed() == "silent");
   CHECK(world.reaches([&] { return world.closed() == ""; }, 45s));

@@ -3,6 +3,7 @@
 
 #include "liqo/api/labels.hpp"
 #include "liqo/core/peering/renewal.hpp"
+#include "liqo/core/peering/silence.hpp"
 #include "peering_fixture.hpp"
 #include "support/captured_stderr.hpp"
 
@@ -12,6 +13,14 @@ namespace {
 using namespace std::chrono_literals;
 namespace kinds = api::kinds;
 namespace resources = kube::resources;
+
+/// One that needs no handshake.
+kube::Object unsigned_tenant(const PeeringProvider& milan) {
+  kube::Object tenant = kube::Object::make(kinds::tenants, milan.tenant_key);
+  tenant.mutable_spec()["clusterID"] = "rome";
+  tenant.mutable_spec()["authzPolicy"] = "TolerateNoHandshake";
+  return tenant;
+}
 
 }  // namespace
 
@@ -266,15 +275,50 @@ TEST_CASE("what was decided about a consumer outlives its Tenant") {
 TEST_CASE("TolerateNoHandshake leaves identity and rights to the administrator") {
   PeeringProvider milan;
   milan.start();
-  kube::Object tenant = kube::Object::make(kinds::tenants, milan.tenant_key);
-  tenant.mutable_spec()["clusterID"] = "rome";
-  tenant.mutable_spec()["authzPolicy"] = "TolerateNoHandshake";
-  milan.apply(kinds::tenants, tenant);
+  milan.apply(kinds::tenants, unsigned_tenant(milan));
   CHECK(milan.reaches([&] { return api::Tenant(*milan.keep(milan.tenant())).tenant_namespace() == milan.ns; }));
   milan.pass(10s);
   CHECK(!milan.is_admitted());
   CHECK(!milan.has(kinds::role_bindings, {milan.ns, "liqo-binding-liqo-remote-controlplane"}));
   CHECK(milan.server.list(kinds::cluster_role_bindings).size() == 1);
+  CHECK(milan.has(kinds::role_bindings, {"liqo", "liqo-binding-liqo-remote-leader-rome"}));
+}
+
+TEST_CASE("a consumer whose Tenant another version has let go does not see the leader for ever") {
+  PeeringProvider milan;
+  for (const char* consumer : {"paris", "rome"})
+    milan.apply(kinds::role_bindings, core::forge_leader_binding("liqo", consumer));
+  milan.apply(kinds::tenants, unsigned_tenant(milan));
+  milan.start();
+  CHECK(milan.reaches(
+      [&] { return !milan.has(kinds::role_bindings, {"liqo", "liqo-binding-liqo-remote-leader-paris"}); }));
+  milan.pass(10s);
+  CHECK(milan.has(kinds::role_bindings, {"liqo", "liqo-binding-liqo-remote-leader-rome"}));
+}
+
+TEST_CASE("where consumers may not be let see the leader that is tried once in ten minutes, and told as often") {
+  kube::test::CapturedStderr log;
+  PeeringProvider milan;
+  int asked = 0;
+  milan.refuses = [&](const kube::HttpRequest& request) {
+    if (request.method != "POST" || !request.body.contains("liqo-binding-liqo-remote-leader-")) return "";
+    ++asked;
+    return "the role is not there";
+  };
+  milan.start();
+  milan.admit();
+  const auto edit = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      milan.set_condition(i % 2 == 0 ? "Cordoned" : "Active");
+      milan.pass(5s);
+    }
+  };
+  edit(10);
+  CHECK(asked == 1);
+  CHECK(log.lines_with("the consumer cannot see whether liqod runs here") == 1);
+  milan.pass(10min);
+  edit(2);
+  CHECK(asked == 2);
 }
 
 }  // namespace liqo::testing

@@ -244,6 +244,34 @@ TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and ma
   }
 }
 
+TEST_CASE("a consumer whose last heartbeat was far ahead is silent, however often liqod starts anew") {
+  Provider milan(silent_after(2h));
+  REQUIRE(milan.reaches([&] { return milan.has(resources::leases, milan.lease_key); }));
+  milan.beat("2199-01-01T00:00:00.000000Z");
+  for (int i = 0; i < 5; ++i) {
+    milan.pass(30min);
+    milan.stop();
+    milan.start(silent_after(2h));
+  }
+  milan.pass(30min);
+  CHECK(milan.condition() == "Cordoned");
+}
+
+TEST_CASE("a consumer that writes another time far ahead whenever somebody looks causes a write in ten minutes") {
+  Provider milan(silent_after(2h));
+  REQUIRE(milan.reaches([&] { return milan.has(resources::leases, milan.lease_key); }));
+  milan.pass(15min);
+  const std::size_t before = milan.writes();
+  for (int i = 0; i < 60; ++i) {
+    milan.beat("2199-01-01T00:00:" + std::to_string(10 + i % 50) + ".000000Z");
+    milan.change(kinds::tenants, milan.tenant_key, "", [&](json::object& next) {
+      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["example.com/edit"] = std::to_string(i);
+    });
+    milan.pass(30s);
+  }
+  CHECK(milan.writes() - before <= 5);
+}
+
 TEST_CASE("where it is not asked for, nothing is made for it") {
   Provider milan;
   milan.pass(1h);

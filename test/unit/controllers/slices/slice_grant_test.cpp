@@ -142,6 +142,25 @@ TEST_CASE("a leader that ends while the write of a Quota is in doubt leaves the 
   CHECK(milan.holder() == "one");
 }
 
+TEST_CASE("a leader that is stopped while a Quota is being written has that end, and leaves no doubt") {
+  ElectedProvider milan;
+  milan.start(milan.settings);
+  bool is_sent = false;
+  milan.link.on_send([&](const kube::HttpRequest& sent) {
+    if (sent.method != "POST" || sent.resource != "quotas") return;
+    is_sent = true;
+    milan.link.set_faults({.latency_low = 5s, .latency_high = 5s});
+  });
+  milan.add_slice(R"({"cpu": "10"})");
+  REQUIRE(milan.reaches([&] { return is_sent; }));
+  milan.pass(10ms);
+  milan.link.on_send({});
+  milan.link.set_faults({});
+  milan.stop();
+  CHECK(milan.has(kinds::quotas, milan.quota_key));
+  CHECK(milan.holder().empty());
+}
+
 TEST_CASE("what pods of a lowered slice hold is not granted again, until they have ended") {
   BoundedProvider milan;
   milan.ask(R"({"cpu": "0"})");
@@ -304,6 +323,24 @@ TEST_CASE("a slice that waits because a record of its consumer cannot be read sa
   CHECK(milan.times_told("GrantWaits") <= 3);
   static_cast<void>(milan.server.remove(resources::config_maps, record.key(), {}, "operator"));
   CHECK(milan.reaches([&] { return milan.granted("batch") == R"(cpu="2",memory="8Gi")"; }, 2min));
+}
+
+TEST_CASE("what the others hold is read once a second at most for a consumer that edits its slice all the time") {
+  BoundedProvider milan;
+  milan.pass(2s);
+  int lists = 0;
+  milan.link.on_send([&](const kube::HttpRequest& sent) {
+    if (sent.verb == "list" && sent.resource == "quotas") ++lists;
+  });
+  for (int i = 0; i < 50; ++i) {
+    milan.ask(i % 2 == 0 ? R"({"cpu": "9"})" : R"({"cpu": "8"})");
+    milan.pass(200ms);
+  }
+  milan.link.on_send({});
+  CHECK(lists > 0);
+  CHECK(lists <= 12);
+  milan.ask(R"({"cpu": "10"})");
+  CHECK(milan.reaches([&] { return milan.granted() == ten; }, 2s));
 }
 
 TEST_CASE("two shares that hold what they have keep it when their bound is lowered") {

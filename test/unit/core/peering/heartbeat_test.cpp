@@ -72,6 +72,33 @@ TEST_CASE("people are told since when a consumer is silent, whatever its clock s
   CHECK(told("2300-01-01T00:00:00Z") == "2026-11-21T10:30:00Z");
 }
 
+TEST_CASE("when a heartbeat far ahead was seen is kept on the Tenant, once, and read again") {
+  constexpr std::string_view far = "2300-01-01T00:00:00Z";
+  const auto patch = [](std::string_view renewed, const kube::Object& of) {
+    const kube::Object beats = lease(renewed);
+    const auto kept = plan_kept_heartbeat({.lease = beats, .tenant = of, .now = at(1h), .seen = at(30min)}, 24h);
+    return kept ? json::serialize(*kept) : "";
+  };
+  CHECK(patch(far, tenant()) == R"({"metadata":{"resourceVersion":"7","annotations":{"liqo.io/heartbeat-seen":)"
+                                R"("2300-01-01T00:00:00Z 2026-11-21T10:30:00Z"}}})");
+  for (std::string_view usual : {"2026-11-21T10:00:00Z", "2026-11-21T20:00:00Z", "yesterday", ""})
+    CHECK(patch(usual, tenant()) == "");
+  const auto with = [](std::string_view kept) {
+    kube::Object made = tenant();
+    made.set_annotation(heartbeat_seen, kept);
+    return made;
+  };
+  const kube::Object known = with("2300-01-01T00:00:00Z 2026-11-21T10:30:00Z");
+  CHECK(patch(far, known) == "");
+  CHECK(kept_heartbeat(known, far, at(1h)) == at(30min));
+  CHECK_FALSE(kept_heartbeat(known, "2300-01-01T00:00:01Z", at(1h)));
+  CHECK_FALSE(kept_heartbeat(known, "", at(1h)));
+  // What is in the future says nothing.
+  CHECK_FALSE(kept_heartbeat(known, far, at()));
+  for (const char* broken : {"2300-01-01T00:00:00Z", "2300-01-01T00:00:00Z ", "2300-01-01T00:00:00Z soon"})
+    CHECK_FALSE(kept_heartbeat(with(broken), far, at(1h)));
+}
+
 TEST_CASE("what both sides write of a heartbeat") {
   CHECK(json::serialize(heartbeat_patch("rome", at())) ==
         R"({"spec":{"holderIdentity":"rome","renewTime":"2026-11-21T10:00:00.000000Z"}})");

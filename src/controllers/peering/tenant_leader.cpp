@@ -1,0 +1,74 @@
+// The right of consumers to see whether liqod runs here.
+#include "controllers/ensure_binding.hpp"
+#include "controllers/peering/tenant.hpp"
+#include "kube/runtime/remove_object.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/core/peering/silence.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+
+/// After a refusal nobody is let see the leader for this time: of an older chart each Tenant would ask again and again.
+constexpr kube::Duration refusal_pause = std::chrono::minutes(10);
+/// The group of the bindings among the keys of the controller; no namespace has such a name.
+constexpr std::string_view leader_bindings = "leader bindings";
+
+}  // namespace
+
+asio::awaitable<void> TenantController::let_see_leader(std::string consumer) {
+  if (context_.clock.now() < leader_hidden_until_) co_return;
+  auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
+                                       core::forge_leader_binding(context_.settings.liqo_namespace, consumer));
+  if (bound) co_return;
+  // An older chart has no such role: the consumer then tells its people only what it sees.
+  const kube::TimePoint now = context_.clock.now();
+  if (bound.error().is_forbidden() || bound.error().is_not_found()) leader_hidden_until_ = now + refusal_pause;
+  if (const auto held_back = told_leader_.note(bound.error().text(), now))
+    log_.warn("the consumer cannot see whether liqod runs here",
+              {{"cluster", consumer}, {"error", bound.error()}, {"others_since", *held_back}});
+}
+
+asio::awaitable<kube::Result<void>> TenantController::forget_leader(std::string consumer) {
+  const kube::ObjectKey key = core::forge_leader_binding(context_.settings.liqo_namespace, consumer).key();
+  if (!namespaces_.bindings().find(key)) co_return kube::Result<void>();
+  auto removed = co_await kube::remove_object(context_.home.api(), api::kinds::role_bindings, key,
+                                              {.options = {}, .phase = "taking the consumer's rights"});
+  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  co_return kube::Result<void>();
+}
+
+bool TenantController::is_of_leader(const kube::WorkKey& work) { return work.group == leader_bindings; }
+
+void TenantController::see_binding_to_leader(const kube::ObjectKey& key) {
+  controller_.enqueue({std::string(leader_bindings), key});
+}
+
+void TenantController::see_bindings_to_leader() {
+  for (const kube::ObjectKey& key : namespaces_.bindings().store().keys_in(context_.settings.liqo_namespace))
+    see_binding_to_leader(key);
+}
+
+asio::awaitable<Outcome> TenantController::forget_leftover(kube::ObjectKey key) {
+  // A liqod that knew nothing of this binding may have let the Tenant go.
+  const auto binding = namespaces_.bindings().find(key);
+  if (!binding || binding->is_deleting()) co_return Outcome::done();
+  const std::string consumer(binding->label(api::labels::remote_cluster_id));
+  if (consumer.empty() || core::forge_leader_binding(key.ns, consumer).key() != key) co_return Outcome::done();
+  for (const kube::Object& tenant : tenants_->objects())
+    if (api::Tenant(tenant).cluster_id() == consumer) co_return Outcome::done();
+  auto removed = co_await kube::remove_object(
+      context_.home.api(), api::kinds::role_bindings, key,
+      {.options = {.uid = std::string(binding->uid())}, .phase = "taking the rights of a consumer without a Tenant"});
+  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  namespaces_.bindings().observe_gone(key, binding->uid());
+  if (*removed) log_.info("a consumer without a Tenant sees the leader no longer", {{"cluster", consumer}});
+  // One that has come meanwhile has found the binding.
+  for (const kube::Object& tenant : tenants_->objects())
+    if (api::Tenant(tenant).cluster_id() == consumer) controller_.enqueue({std::string(tenant.ns()), tenant.key()});
+  co_return Outcome::done();
+}
+
+}  // namespace liqo::controllers
