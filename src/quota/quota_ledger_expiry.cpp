@@ -107,17 +107,13 @@ asio::awaitable<void> QuotaLedger::sweep() {
       const std::string uid(config_map->uid());
       // From now on nobody else says how new the caches have to be for the pods of this user.
       if (record) {
-        unrecorded_.removing.insert(uid);
+        unrecorded_.removing[uid] = {};
         unrecorded_.removed = std::max(unrecorded_.removed, record->floor);
       }
       auto removed =
           co_await replica_api_.remove(kube::resources::config_maps, key,
                                        {.uid = uid, .resource_version = std::string(config_map->resource_version())});
-      if (!removed) {
-        unrecorded_.removing.erase(uid);
-        // It may be gone, and have been another by then.
-        if (!removed.error().is_conflict()) doubt_unrecorded();
-      }
+      see_removal_end(uid, removed);
       clean &= removed || removed.error().is_not_found();
     }
     if (clean) {

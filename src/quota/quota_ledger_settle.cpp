@@ -12,6 +12,8 @@ using namespace std::chrono_literals;
 
 /// So often the record is read again after another replica has written it.
 constexpr int max_attempts = 8;
+/// So often all ShadowPods are read again where records went meanwhile.
+constexpr int max_lists = 3;
 /// Between the beginnings of two rounds for one consumer, who may edit its slices all the time: each has the API server
 /// list all Quotas and records. Use that falls is to be seen within two seconds.
 constexpr kube::Duration round_pause = 1s;
@@ -131,14 +133,19 @@ asio::awaitable<kube::Result<void>> QuotaLedger::list_unrecorded() {
   const auto round = std::make_shared<Round>(context_.executor);
   const Doing doing(round);
   listing_ = round;
-  const std::uint64_t doubts = unrecorded_.doubts, lists = records_->lists();
-  unrecorded_.removed = 0;
-  const auto newest = co_await newest_stored("");
-  if (!newest) {
-    round->result = kube::fail(newest.error(), "reading the ShadowPods");
-  } else if (unrecorded_.doubts != doubts) {
-    round->result = kube::fail(kube::Errc::timeout, "records went while the ShadowPods were read");
-  } else {
+  round->result = kube::fail(kube::Errc::timeout, "records went while the ShadowPods were read");
+  for (int attempt = 0; attempt < max_lists && !knows_unrecorded(); ++attempt) {
+    const std::uint64_t doubts = unrecorded_.doubts, lists = records_->lists();
+    unrecorded_.listed.reset();
+    unrecorded_.removed = 0;
+    // What is read from here on has the pods of whoever had a record that is gone.
+    std::erase_if(unrecorded_.removing, [](const auto& entry) { return entry.second.is_gone; });
+    const auto newest = co_await newest_stored("");
+    if (!newest) {
+      round->result = kube::fail(newest.error(), "reading the ShadowPods");
+      break;
+    }
+    if (unrecorded_.doubts != doubts) continue;
     unrecorded_.listed = *newest;
     unrecorded_.lists = lists;
     round->result = kube::Result<void>();
@@ -151,8 +158,34 @@ void QuotaLedger::doubt_unrecorded() {
   ++unrecorded_.doubts;
 }
 
+bool QuotaLedger::knows_unrecorded() const {
+  const auto is_doubtful = [](const auto& entry) { return entry.second.is_gone && !entry.second.is_done; };
+  return unrecorded_.listed && unrecorded_.lists == records_->lists() &&
+         std::ranges::none_of(unrecorded_.removing, is_doubtful);
+}
+
 void QuotaLedger::see_removed(std::string_view uid) {
-  if (unrecorded_.removing.erase(std::string(uid)) == 0) doubt_unrecorded();
+  const auto found = unrecorded_.removing.find(std::string(uid));
+  if (found == unrecorded_.removing.end())
+    doubt_unrecorded();
+  else if (found->second.is_done)
+    unrecorded_.removing.erase(found);
+  else
+    found->second.is_gone = true;
+}
+
+void QuotaLedger::see_removal_end(const std::string& uid, const kube::Result<void>& removed) {
+  const auto found = unrecorded_.removing.find(uid);
+  if (removed) {
+    if (found == unrecorded_.removing.end()) return;
+    found->second.is_done = true;
+    if (found->second.is_gone) unrecorded_.removing.erase(found);
+    return;
+  }
+  // It may be gone, and have been another by then.
+  const bool is_gone = found == unrecorded_.removing.end() || found->second.is_gone;
+  if (is_gone || !removed.error().is_conflict()) doubt_unrecorded();
+  if (found != unrecorded_.removing.end()) unrecorded_.removing.erase(found);
 }
 
 asio::awaitable<void> QuotaLedger::settle(Desk& desk) {

@@ -143,14 +143,19 @@ class QuotaLedger {
     std::shared_ptr<Round> last;
     kube::TimePoint next{};  ///< no round begins before
   };
+  /// A record that is being removed here. Another replica may have been faster, and have removed a newer one.
+  struct Removal {
+    bool is_done = false;  ///< it was this one that was removed
+    bool is_gone = false;  ///< as the cache tells
+  };
   /// What is known of the ShadowPods of users who have no record. Their versions were in the records that are gone, so
   /// that a leader who has removed those itself need not ask for them.
   struct Unrecorded {
-    std::optional<std::uint64_t> listed;  ///< the newest of all ShadowPods, at a time since which `removed` is kept
-    std::uint64_t removed = 0;            ///< the newest floor of the records that were removed here
-    std::uint64_t lists = 0;              ///< of the cache of records then
-    std::uint64_t doubts = 0;             ///< how often something was found out that makes `listed` worthless
-    std::set<std::string> removing;       ///< UIDs of the records that are removed here, until the cache tells so
+    std::optional<std::uint64_t> listed;      ///< the newest of all ShadowPods, at a time since which `removed` is kept
+    std::uint64_t removed = 0;                ///< the newest floor of the records that were removed here
+    std::uint64_t lists = 0;                  ///< of the cache of records then
+    std::uint64_t doubts = 0;                 ///< how often something was found out that makes `listed` worthless
+    std::map<std::string, Removal> removing;  ///< by the UID of the record, until both are so
   };
   /// What one Quota's admissions are decided with.
   struct Desk {
@@ -212,10 +217,12 @@ class QuotaLedger {
   asio::awaitable<kube::Result<void>> see_unrecorded();
   /// Finds out how new it has to be, where that is not known.
   asio::awaitable<kube::Result<void>> list_unrecorded();
-  bool knows_unrecorded() const { return unrecorded_.listed && unrecorded_.lists == records_->lists(); }
+  bool knows_unrecorded() const;
   void doubt_unrecorded();
   /// The record of that UID is gone from the cache.
   void see_removed(std::string_view uid);
+  /// Removing the record of that UID here has ended.
+  void see_removal_end(const std::string& uid, const kube::Result<void>& removed);
   /// Writes into the record by which Quota everybody has to decide from now on.
   asio::awaitable<kube::Result<void>> name_quota(Desk& desk);
   /// What a batch is decided from. The quota that the cache has decides, and is read live beside the write, so that one
