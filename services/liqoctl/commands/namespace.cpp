@@ -325,7 +325,7 @@ void add_namespace(CommandLine& line) {
   app.option("--pod-offloading-strategy", flags->request.pod_strategy, "Where pods may run (default LocalAndRemote)")
       .one_of({"LocalAndRemote", "Remote", "Local"});
   app.option("--namespace-mapping-strategy", flags->request.mapping_strategy,
-             "Name of the twin, the namespace at the provider in which the pods run (default DefaultName)")
+             "Name of the twin, the namespace at the provider of the pods (default DefaultName)")
       .one_of({"DefaultName", "EnforceSameName", "SelectedName"});
   app.option("--remote-namespace-name", flags->request.remote_name, "Name of the twin, with SelectedName")
       .type_name("NAME");

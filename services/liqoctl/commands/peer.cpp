@@ -261,8 +261,7 @@ void add_peer(CommandLine& line) {
   app.flag("--create-virtual-node", flags->create_node, "Make a virtual node of the slice (default true)");
   add_replace(app, flags->replace);
   app.list("--allow-twin-names", flags->twin_names,
-           "Names that twins, the consumer's namespaces at the provider, may have beside *-<consumer>; * is any "
-           "text; may be repeated")
+           "Other names for twins, the consumer's namespaces there; * is any text; may be repeated")
       .type_name("PATTERN");
   add_resource_flags(app, flags->resources);
   add_address_flags(app, flags->addresses);

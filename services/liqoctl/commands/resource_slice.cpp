@@ -117,7 +117,7 @@ void add_resource_slice(CommandLine& line) {
                    "amount to the provider again, take it out of spec.resources (kubectl edit rslice NAME\n"
                    "-n NAMESPACE), or make a new slice."},
       [create](Session& session) { return create_slice(session, *create); });
-  add_request_flags(app, create, "a slice that is there keeps its own; a new one gets default");
+  add_request_flags(app, create, "a slice keeps its own; a new one gets default");
   app.flag("--wait", create->wait, "Wait for the provider's answer (default true)");
 
   auto generate = std::make_shared<SliceFlags>();

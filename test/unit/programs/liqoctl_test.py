@@ -266,7 +266,7 @@ def test_amounts_that_are_not_named_stay(tmp_path: pathlib.Path) -> None:
 
 def test_the_help_says_which_class_a_slice_gets() -> None:
     told = {verb: " ".join(liqoctl(verb, "resourceslice", "--help").stdout.split()) for verb in ("create", "generate")}
-    assert "at the provider (a slice that is there keeps its own; a new one gets default)" in told["create"]
+    assert "at the provider (a slice keeps its own; a new one gets default)" in told["create"]
     assert "at the provider (default default)" in told["generate"]
     assert "kubectl edit rslice NAME -n NAMESPACE" in told["create"]
 
