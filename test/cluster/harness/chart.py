@@ -30,6 +30,7 @@ CUSTOM_ROLE = "liqo-liqod-custom"
 TENANT_ROLES_ROLE = "liqo-liqod-tenant-roles"
 TENANT_ROLE = "liqo-liqod-tenant"
 REMOTE_ROLE = "liqo-virtual-kubelet-remote"
+REMOTE_WIDE_ROLE = "liqo-virtual-kubelet-remote-clusterwide"
 
 SUBJECT = rights.service_account(NAMESPACE, SERVICE_ACCOUNT)
 # Roles, and the namespaces where the chart binds them; the last one is of Kubernetes itself.

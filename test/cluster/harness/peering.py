@@ -1,8 +1,9 @@
 """A peering, made by hand through the API: everything that Liqo's own controllers will make is applied here instead.
 
 At the consumer: the tenant namespace of the provider, the Secret with a kubeconfig for it, the VirtualNode, the
-NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer, the Quota of its user and,
-for each offloaded namespace, its twin with the binding that lets that user work there and nowhere else.
+NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer, the Quota of its user, the
+binding that lets it read what its pods use and, for each offloaded namespace, its twin with the binding that lets that
+user work there and nowhere else.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ class Peering:
     def establish(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> Peering:
         """Applies everything but mappings. `spec` adds to the VirtualNode's spec."""
         self._tenant_namespace(self.provider, self.away, self.consumer)
+        role, labels = chart.REMOTE_WIDE_ROLE, {"liqo.io/remote-cluster-id": self.consumer.name}
+        name, group = f"liqo-binding-{role}-{self.consumer.name}", rights.group(self.consumer.name)
+        rights.bind(self.provider, None, name, group, role, labels=labels)
         self.write_quota(resources)
         return self.establish_home(resources, **spec)
 
