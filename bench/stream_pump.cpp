@@ -22,8 +22,8 @@
 #include "kube/net/http_server.hpp"
 #include "kube/net/x509.hpp"
 #include "kube/testing/tunnel_end.hpp"
-#include "liqo/kubelet/exec_server.hpp"
-#include "liqo/kubelet/port_forward_server.hpp"
+#include "kubelet/exec_server.hpp"
+#include "kubelet/port_forward_server.hpp"
 #include "run_to_end.hpp"
 
 namespace {

@@ -1,9 +1,9 @@
 // What the webhook does for one ShadowPod, without its network: reading the review, and the decision in its parts.
-#include "liqo/core/admission/shadow_pod.hpp"
-#include "liqo/core/quota/account.hpp"
-#include "liqo/core/quota/demand.hpp"
-#include "liqo/core/quota/ledger.hpp"
-#include "liqo/core/quota/quota_state.hpp"
+#include "core/admission/shadow_pod.hpp"
+#include "core/quota/account.hpp"
+#include "core/quota/demand.hpp"
+#include "core/quota/ledger.hpp"
+#include "core/quota/quota_state.hpp"
 #include "micro.hpp"
 #include "sample_review.hpp"
 

@@ -1,5 +1,5 @@
 // A review through the webhook's HTTPS server on this machine's own network, with the half of the client.
-#include "liqo/webhook/admission_server.hpp"
+#include "webhook/admission_server.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <random>
 
+#include "core/peering/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/net/exec_plugin.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/names.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
 #include "text/yaml.hpp"

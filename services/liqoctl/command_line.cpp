@@ -2,9 +2,9 @@
 
 #include <iostream>
 
+#include "core/peering/names.hpp"
 #include "kube/base/duration.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/peering/names.hpp"
 #include "text/duration.hpp"
 #include "text/suggest.hpp"
 

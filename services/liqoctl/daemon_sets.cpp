@@ -1,7 +1,7 @@
 #include "daemon_sets.hpp"
 
+#include "core/offloading/daemon_sets.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/offloading/daemon_sets.hpp"
 #include "model/daemon_sets.hpp"
 
 namespace liqoctl {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/peering/names.hpp"
 #include "find_one.hpp"
 #include "kube/async/timeout.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/names.hpp"
 #include "model/advice.hpp"
 #include "model/check.hpp"
 #include "model/events.hpp"

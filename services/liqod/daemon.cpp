@@ -16,6 +16,10 @@
 #include <random>
 
 #include "client_gauges.hpp"
+#include "controllers/process.hpp"
+#include "core/late_requests.hpp"
+#include "core/nodes/node.hpp"
+#include "core/peering/names.hpp"
 #include "health.hpp"
 #include "kube/async/event.hpp"
 #include "kube/base/scalar.hpp"
@@ -23,16 +27,12 @@
 #include "kube/net/http_server.hpp"
 #include "kube/net/infer_config.hpp"
 #include "kubelet_api.hpp"
-#include "liqo/controllers/process.hpp"
-#include "liqo/core/late_requests.hpp"
-#include "liqo/core/nodes/node.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/telemetry/families.hpp"
 #include "memory_limit.hpp"
 #include "metric_agent.hpp"
 #include "metrics_port.hpp"
 #include "process_metrics.hpp"
 #include "provider_link.hpp"
+#include "telemetry/families.hpp"
 #include "turn_meter.hpp"
 #include "webhooks.hpp"
 

@@ -1,6 +1,6 @@
 #include "kubelet_api.hpp"
 
-#include "liqo/core/offloading/waiting_pod.hpp"
+#include "core/offloading/waiting_pod.hpp"
 
 namespace liqod {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "liqo/controllers/process.hpp"
-#include "liqo/kubelet/kubelet.hpp"
+#include "controllers/process.hpp"
+#include "kubelet/kubelet.hpp"
 #include "options.hpp"
 
 namespace liqod {

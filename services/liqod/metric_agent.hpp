@@ -3,10 +3,10 @@
 
 #include <memory>
 
+#include "controllers/offloading/consumer_pods.hpp"
+#include "controllers/process.hpp"
+#include "figures/metric_agent.hpp"
 #include "kube/wire/kubeconfig.hpp"
-#include "liqo/controllers/offloading/consumer_pods.hpp"
-#include "liqo/controllers/process.hpp"
-#include "liqo/figures/metric_agent.hpp"
 #include "options.hpp"
 
 namespace liqod {

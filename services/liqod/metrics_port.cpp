@@ -1,13 +1,13 @@
 #include "metrics_port.hpp"
 
+#include "core/names.hpp"
+#include "core/peering/renewal.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/url.hpp"
 #include "kube/net/plain_text.hpp"
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/peering/renewal.hpp"
-#include "liqo/telemetry/serving_certificate.hpp"
+#include "telemetry/serving_certificate.hpp"
 
 namespace liqod {
 namespace {

@@ -14,7 +14,7 @@
 #include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/repeats.hpp"
-#include "liqo/kubelet/authorizer.hpp"
+#include "kubelet/authorizer.hpp"
 #include "metrics_text.hpp"
 
 namespace liqod {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "liqo/core/names.hpp"
+#include "core/names.hpp"
 #include "option_groups.hpp"
 
 namespace liqod {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "controllers/settings.hpp"
 #include "kube/telemetry/log.hpp"
-#include "liqo/controllers/settings.hpp"
-#include "liqo/quota/quota_ledger.hpp"
 #include "metrics_text.hpp"
+#include "quota/quota_ledger.hpp"
 
 namespace liqod {
 

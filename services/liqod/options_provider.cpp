@@ -1,6 +1,6 @@
+#include "core/addresses/ip.hpp"
+#include "core/names.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/addresses/ip.hpp"
-#include "liqo/core/names.hpp"
 #include "option_groups.hpp"
 
 namespace liqod {

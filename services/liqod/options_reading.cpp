@@ -1,9 +1,9 @@
 #include <chrono>
 
+#include "core/names.hpp"
+#include "core/peering/api_server_address.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/duration.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/peering/api_server_address.hpp"
 #include "option_groups.hpp"
 
 namespace liqod {

@@ -1,7 +1,7 @@
+#include "core/names.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/reflection/policy.hpp"
 #include "option_groups.hpp"
+#include "reflection/policy.hpp"
 
 namespace liqod {
 namespace {

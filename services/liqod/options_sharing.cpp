@@ -1,5 +1,5 @@
+#include "core/slices/policy.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/slices/policy.hpp"
 #include "option_groups.hpp"
 
 namespace liqod {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqod {
 namespace families = liqo::families;

@@ -1,8 +1,8 @@
 // From the kubeconfig Secret of a provider to a connection.
 #pragma once
 
+#include "controllers/providers/provider_link.hpp"
 #include "kube/runtime/environment.hpp"
-#include "liqo/controllers/providers/provider_link.hpp"
 
 namespace liqod {
 

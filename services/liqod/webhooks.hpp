@@ -4,12 +4,12 @@
 
 #include <memory>
 
-#include "liqo/controllers/process.hpp"
-#include "liqo/quota/quota_display.hpp"
-#include "liqo/quota/quota_ledger.hpp"
-#include "liqo/quota/quota_metrics.hpp"
-#include "liqo/webhook/webhook.hpp"
+#include "controllers/process.hpp"
 #include "options.hpp"
+#include "quota/quota_display.hpp"
+#include "quota/quota_ledger.hpp"
+#include "quota/quota_metrics.hpp"
+#include "webhook/webhook.hpp"
 
 namespace liqod {
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/providers/provider_budget.hpp"
+#include "controllers/providers/provider_link.hpp"
 #include "controllers/runnable.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/controllers/providers/provider_link.hpp"
 
 namespace liqo::quota {
 class QuotaLedger;

@@ -5,8 +5,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 
+#include "core/binding_plan.hpp"
 #include "kube/runtime/informer.hpp"
-#include "liqo/core/binding_plan.hpp"
 
 namespace liqo::controllers {
 

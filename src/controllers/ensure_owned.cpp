@@ -1,6 +1,6 @@
 #include "controllers/ensure_owned.hpp"
 
-#include "liqo/core/owner.hpp"
+#include "core/owner.hpp"
 
 namespace liqo::controllers {
 

@@ -1,4 +1,4 @@
-#include "liqo/controllers/process.hpp"
+#include "controllers/process.hpp"
 
 #include <algorithm>
 
@@ -8,9 +8,9 @@
 #include "controllers/shared_history.hpp"
 #include "controllers/state_metrics.hpp"
 #include "controllers/storage/storage_provisioner.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/offloading/event_source.hpp"
-#include "liqo/core/peering/replication.hpp"
+#include "core/admission/tenant_rules.hpp"
+#include "core/offloading/event_source.hpp"
+#include "core/peering/replication.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -1,8 +1,8 @@
 // The time by which the API server at home stamps objects.
 #pragma once
 
+#include "controllers/context.hpp"
 #include "kube/base/time.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

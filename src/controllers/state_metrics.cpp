@@ -1,6 +1,7 @@
 #include "controllers/state_metrics.hpp"
 
 #include "controllers/scopes.hpp"
+#include "core/peering/renewal.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/telemetry/families.hpp"
 #include "liqo/api/auth_params.hpp"
@@ -9,8 +10,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/core/peering/renewal.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::controllers {
 namespace {

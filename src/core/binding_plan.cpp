@@ -1,4 +1,4 @@
-#include "liqo/core/binding_plan.hpp"
+#include "core/binding_plan.hpp"
 
 #include <algorithm>
 

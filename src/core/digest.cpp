@@ -1,4 +1,4 @@
-#include "liqo/core/digest.hpp"
+#include "core/digest.hpp"
 
 #include <openssl/sha.h>
 

@@ -1,10 +1,10 @@
-#include "liqo/core/names.hpp"
+#include "core/names.hpp"
 
 #include <algorithm>
 
+#include "core/digest.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/digest.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/core/nearest.hpp"
+#include "core/nearest.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,11 +1,11 @@
-#include "liqo/core/node_selector.hpp"
+#include "core/node_selector.hpp"
 
 #include <algorithm>
 #include <optional>
 
+#include "core/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,4 +1,4 @@
-#include "liqo/core/owner.hpp"
+#include "core/owner.hpp"
 
 #include <algorithm>
 

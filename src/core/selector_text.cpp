@@ -1,4 +1,4 @@
-#include "liqo/core/selector_text.hpp"
+#include "core/selector_text.hpp"
 
 #include <vector>
 

@@ -1,13 +1,13 @@
-#include "liqo/figures/api_service.hpp"
+#include "figures/api_service.hpp"
 
+#include "core/figures/front_proxy.hpp"
+#include "core/figures/metrics_api.hpp"
+#include "core/owner.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/figures/front_proxy.hpp"
-#include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/core/owner.hpp"
 
 namespace liqo::figures {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/figures/kubelet_clients.hpp"
+#include "figures/kubelet_clients.hpp"
 
 #include "kube/async/finally.hpp"
 #include "kube/net/http_client.hpp"

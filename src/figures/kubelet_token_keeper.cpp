@@ -1,7 +1,7 @@
-#include "liqo/figures/kubelet_token_keeper.hpp"
+#include "figures/kubelet_token_keeper.hpp"
 
+#include "core/figures/kubelet_token.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/figures/kubelet_token.hpp"
 
 namespace liqo::figures {
 namespace {

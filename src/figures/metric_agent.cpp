@@ -1,12 +1,12 @@
-#include "liqo/figures/metric_agent.hpp"
+#include "figures/metric_agent.hpp"
 
+#include "core/figures/metrics_api.hpp"
+#include "core/names.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/base/url.hpp"
 #include "kube/net/plain_text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::figures {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/figures/scraper.hpp"
+#include "figures/scraper.hpp"
 
 #include <algorithm>
 #include <boost/asio/cancellation_state.hpp>
@@ -10,7 +10,7 @@
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/wire/metrics_text.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::figures {
 namespace {

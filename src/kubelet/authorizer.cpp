@@ -1,7 +1,7 @@
-#include "liqo/kubelet/authorizer.hpp"
+#include "kubelet/authorizer.hpp"
 
+#include "core/digest.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/digest.hpp"
 
 namespace liqo::kubelet {
 namespace {

@@ -1,11 +1,11 @@
-#include "liqo/kubelet/certificate_approver.hpp"
+#include "kubelet/certificate_approver.hpp"
 
 #include <algorithm>
 
+#include "core/peering/forge.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/net/x509.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "kubelet/serving_certificate.hpp"
 
 namespace liqo::kubelet {
 namespace {

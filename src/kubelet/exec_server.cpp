@@ -1,4 +1,4 @@
-#include "liqo/kubelet/exec_server.hpp"
+#include "kubelet/exec_server.hpp"
 
 #include <array>
 #include <boost/asio/this_coro.hpp>

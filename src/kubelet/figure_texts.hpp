@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "kube/base/json.hpp"
-#include "liqo/kubelet/node_figures.hpp"
-#include "liqo/kubelet/pod_figures.hpp"
-#include "liqo/kubelet/routes.hpp"
+#include "kubelet/node_figures.hpp"
+#include "kubelet/pod_figures.hpp"
+#include "kubelet/routes.hpp"
 
 namespace liqo::kubelet {
 

@@ -1,8 +1,9 @@
-#include "liqo/kubelet/figures_api.hpp"
+#include "kubelet/figures_api.hpp"
 
 #include <set>
 #include <utility>
 
+#include "core/figures/metrics_api.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/read_failure.hpp"
@@ -13,8 +14,7 @@
 #include "kubelet/node_routes.hpp"
 #include "kubelet/own_lines.hpp"
 #include "kubelet/plain_text.hpp"
-#include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::kubelet {
 namespace {

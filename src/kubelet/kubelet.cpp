@@ -1,9 +1,9 @@
-#include "liqo/kubelet/kubelet.hpp"
+#include "kubelet/kubelet.hpp"
 
+#include "core/figures/front_proxy.hpp"
 #include "kube/async/task_group.hpp"
-#include "liqo/core/figures/front_proxy.hpp"
-#include "liqo/telemetry/families.hpp"
-#include "liqo/telemetry/serving_certificate.hpp"
+#include "telemetry/families.hpp"
+#include "telemetry/serving_certificate.hpp"
 
 namespace liqo::kubelet {
 

@@ -1,13 +1,13 @@
-#include "liqo/kubelet/kubelet_server.hpp"
+#include "kubelet/kubelet_server.hpp"
 
 #include "kube/base/url.hpp"
 #include "kube/client/port_forward.hpp"
 #include "kubelet/ask_provider.hpp"
+#include "kubelet/exec_server.hpp"
 #include "kubelet/log_server.hpp"
 #include "kubelet/plain_text.hpp"
-#include "liqo/kubelet/exec_server.hpp"
-#include "liqo/kubelet/port_forward_server.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "kubelet/port_forward_server.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::kubelet {
 namespace {

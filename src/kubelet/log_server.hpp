@@ -7,8 +7,8 @@
 #include "kube/async/clock.hpp"
 #include "kube/client/pod_log.hpp"
 #include "kube/net/http_server.hpp"
-#include "liqo/kubelet/pod_route.hpp"
-#include "liqo/kubelet/routes.hpp"
+#include "kubelet/pod_route.hpp"
+#include "kubelet/routes.hpp"
 
 namespace liqo::kubelet {
 

@@ -1,4 +1,4 @@
-#include "liqo/kubelet/node_api.hpp"
+#include "kubelet/node_api.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>

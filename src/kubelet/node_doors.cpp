@@ -1,7 +1,7 @@
-#include "liqo/kubelet/node_doors.hpp"
+#include "kubelet/node_doors.hpp"
 
+#include "kubelet/kubelet_server.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
 
 namespace liqo::kubelet {
 

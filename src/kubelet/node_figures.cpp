@@ -1,4 +1,4 @@
-#include "liqo/kubelet/node_figures.hpp"
+#include "kubelet/node_figures.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Paths of the kubelet API that name no pod: they are of the node whose port is asked.
 #pragma once
 
-#include "liqo/kubelet/routes.hpp"
+#include "kubelet/routes.hpp"
 
 namespace liqo::kubelet {
 

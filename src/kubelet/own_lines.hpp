@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "liqo/kubelet/pod_figures.hpp"
+#include "kubelet/pod_figures.hpp"
 
 namespace liqo::kubelet {
 

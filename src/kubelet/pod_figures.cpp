@@ -1,4 +1,4 @@
-#include "liqo/kubelet/pod_figures.hpp"
+#include "kubelet/pod_figures.hpp"
 
 #include <algorithm>
 #include <cstdint>

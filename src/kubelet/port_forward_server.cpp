@@ -1,4 +1,4 @@
-#include "liqo/kubelet/port_forward_server.hpp"
+#include "kubelet/port_forward_server.hpp"
 
 #include <array>
 #include <boost/asio/this_coro.hpp>

@@ -1,12 +1,12 @@
-#include "liqo/kubelet/routes.hpp"
+#include "kubelet/routes.hpp"
 
 #include <array>
 
+#include "core/names.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/time.hpp"
 #include "kube/base/url.hpp"
 #include "kubelet/node_routes.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::kubelet {
 namespace {

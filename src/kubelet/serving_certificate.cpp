@@ -1,10 +1,10 @@
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "kubelet/serving_certificate.hpp"
 
 #include <algorithm>
 
+#include "core/peering/forge.hpp"
+#include "core/peering/renewal.hpp"
 #include "kube/base/base64.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::kubelet {
 namespace {

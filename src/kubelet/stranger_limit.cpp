@@ -1,4 +1,4 @@
-#include "liqo/kubelet/stranger_limit.hpp"
+#include "kubelet/stranger_limit.hpp"
 
 #include <algorithm>
 #include <utility>

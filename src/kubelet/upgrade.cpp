@@ -1,4 +1,4 @@
-#include "liqo/kubelet/upgrade.hpp"
+#include "kubelet/upgrade.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "liqo/quota/pod_surroundings.hpp"
+#include "quota/pod_surroundings.hpp"
 
 #include <utility>
 

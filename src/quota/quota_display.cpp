@@ -1,4 +1,4 @@
-#include "liqo/quota/quota_display.hpp"
+#include "quota/quota_display.hpp"
 
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"

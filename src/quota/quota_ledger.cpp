@@ -1,19 +1,19 @@
-#include "liqo/quota/quota_ledger.hpp"
+#include "quota/quota_ledger.hpp"
 
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "core/admission/shadow_pod.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/quota/quota_user.hpp"
 #include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/quota/quota_user.hpp"
-#include "liqo/quota/quota_users.hpp"
-#include "liqo/telemetry/families.hpp"
 #include "quota/quota_ledger_parts.hpp"
+#include "quota/quota_users.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::quota {
 namespace {

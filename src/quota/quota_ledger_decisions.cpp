@@ -1,9 +1,9 @@
 // The ledger's answers to a batch of admissions.
 #include <utility>
 
+#include "core/quota/quota_user.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/quota/quota_user.hpp"
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {

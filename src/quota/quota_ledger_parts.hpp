@@ -4,7 +4,7 @@
 #include <string>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/quota/quota_ledger.hpp"
+#include "quota/quota_ledger.hpp"
 
 namespace liqo::quota {
 

@@ -1,11 +1,11 @@
 // The reservation record of a Quota: reading and writing it, and comparing it with what is counted.
 #include <algorithm>
 
+#include "core/quota/quota_user.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/quota/quota_user.hpp"
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "liqo/core/peering/names.hpp"
+#include "core/peering/names.hpp"
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {

@@ -1,14 +1,14 @@
-#include "liqo/quota/quota_metrics.hpp"
+#include "quota/quota_metrics.hpp"
 
 #include <algorithm>
 
+#include "core/names.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/quota/amounts.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/quota/amounts.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::quota {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/quota/stored_pods.hpp"
+#include "quota/stored_pods.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -8,13 +8,13 @@
 #include <map>
 #include <utility>
 
+#include "core/offloading/resize.hpp"
+#include "core/peering/names.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/offloading/resize.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::quota {
 namespace {

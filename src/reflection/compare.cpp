@@ -1,4 +1,4 @@
-#include "liqo/reflection/compare.hpp"
+#include "reflection/compare.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,13 +1,13 @@
-#include "liqo/reflection/custom_resource.hpp"
+#include "reflection/custom_resource.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 
+#include "core/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
-#include "liqo/core/names.hpp"
 #include "reflection/forge.hpp"
 
 namespace liqo::reflection {

@@ -1,8 +1,8 @@
 #include "reflection/forge.hpp"
 
+#include "core/admission/orders.hpp"
+#include "core/reflection/meta.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/orders.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "liqo/reflection/kind.hpp"
+#include "reflection/kind.hpp"
 
 namespace liqo::reflection {
 

@@ -1,7 +1,7 @@
 // The table of built-in kinds. `kinds.inc` is generated from the list in meson.build.
 #include <array>
 
-#include "liqo/reflection/kind.hpp"
+#include "reflection/kind.hpp"
 
 namespace liqo::reflection {
 

@@ -1,11 +1,11 @@
 // Decides about one reflected object from both sides, in the same way for every kind.
 #include <algorithm>
 
+#include "core/admission/orders.hpp"
+#include "core/digest.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/orders.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/reflection/meta.hpp"
 #include "reflection/forge.hpp"
 
 namespace liqo::reflection {

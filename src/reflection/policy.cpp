@@ -1,13 +1,13 @@
-#include "liqo/reflection/policy.hpp"
+#include "reflection/policy.hpp"
 
 #include <algorithm>
 #include <set>
 
+#include "core/nodes/node_extras.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/vk_options_template.hpp"
-#include "liqo/core/nodes/node_extras.hpp"
 
 namespace liqo::reflection {
 namespace {

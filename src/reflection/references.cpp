@@ -1,4 +1,4 @@
-#include "liqo/reflection/references.hpp"
+#include "reflection/references.hpp"
 
 #include <set>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "liqo/reflector/copies.hpp"
+#include "reflector/copies.hpp"
 
 #include <algorithm>
 #include <set>

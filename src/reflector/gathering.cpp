@@ -1,8 +1,8 @@
 // How the status of a copy comes home.
 #include <algorithm>
 
+#include "core/digest.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/digest.hpp"
 #include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {

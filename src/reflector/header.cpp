@@ -1,4 +1,4 @@
-#include "liqo/reflector/header.hpp"
+#include "reflector/header.hpp"
 
 #include "liqo/api/labels.hpp"
 

@@ -1,11 +1,11 @@
-#include "liqo/reflector/reflector.hpp"
+#include "reflector/reflector.hpp"
 
 #include <algorithm>
 
+#include "core/late_requests.hpp"
+#include "core/reflection/home_endpoints.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/late_requests.hpp"
-#include "liqo/core/reflection/home_endpoints.hpp"
-#include "liqo/reflector/header.hpp"
+#include "reflector/header.hpp"
 #include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {

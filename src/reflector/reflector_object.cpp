@@ -1,6 +1,6 @@
 // What a Reflector does about one object and its copy.
+#include "core/reflection/was_there_before.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/was_there_before.hpp"
 #include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {

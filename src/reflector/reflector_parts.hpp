@@ -9,9 +9,9 @@
 #include <string>
 
 #include "liqo/api/labels.hpp"
-#include "liqo/reflector/pauses.hpp"
-#include "liqo/reflector/reflector.hpp"
 #include "reflector/contents.hpp"
+#include "reflector/pauses.hpp"
+#include "reflector/reflector.hpp"
 
 namespace liqo::reflector {
 

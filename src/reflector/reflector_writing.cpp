@@ -1,8 +1,8 @@
 // What a Reflector writes at the provider.
+#include "core/admission/orders.hpp"
+#include "core/reflection/was_there_before.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/orders.hpp"
-#include "liqo/core/reflection/was_there_before.hpp"
 #include "reflector/reflector_parts.hpp"
 
 namespace liqo::reflector {

@@ -1,9 +1,9 @@
-#include "liqo/webhook/admission_server.hpp"
+#include "webhook/admission_server.hpp"
 
 #include "kube/async/timeout.hpp"
 #include "kube/base/url.hpp"
 #include "kube/net/plain_text.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::webhook {
 namespace {

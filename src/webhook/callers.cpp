@@ -1,9 +1,9 @@
-#include "liqo/webhook/callers.hpp"
+#include "webhook/callers.hpp"
 
 #include <algorithm>
 
 #include "liqo/api/kinds.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::webhook {
 namespace {

@@ -1,10 +1,10 @@
-#include "liqo/webhook/certificate_plan.hpp"
+#include "webhook/certificate_plan.hpp"
 
 #include <algorithm>
 #include <ranges>
 
+#include "core/peering/renewal.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::webhook {
 namespace {

@@ -1,9 +1,9 @@
-#include "liqo/webhook/certificates.hpp"
+#include "webhook/certificates.hpp"
 
+#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/secret_bytes.hpp"
-#include "liqo/telemetry/serving_certificate.hpp"
+#include "telemetry/serving_certificate.hpp"
 
 namespace liqo::webhook {
 namespace {

@@ -1,8 +1,8 @@
 #include "webhook/configuration_plan.hpp"
 
+#include "core/owner.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/owner.hpp"
 
 namespace liqo::webhook {
 namespace {

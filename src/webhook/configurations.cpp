@@ -1,10 +1,10 @@
-#include "liqo/webhook/configurations.hpp"
+#include "webhook/configurations.hpp"
 
+#include "core/owner.hpp"
+#include "core/selector_text.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/selector_text.hpp"
 #include "webhook/configuration_plan.hpp"
 
 namespace liqo::webhook {

@@ -1,4 +1,4 @@
-#include "liqo/webhook/live_reads.hpp"
+#include "webhook/live_reads.hpp"
 
 #include <boost/asio/this_coro.hpp>
 #include <list>

@@ -1,15 +1,15 @@
-#include "liqo/webhook/refusal_recorder.hpp"
+#include "webhook/refusal_recorder.hpp"
 
 #include <algorithm>
 #include <array>
 
+#include "core/admission/tenant_rules.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/namespaces/tenant_index.hpp"
+#include "core/slices/grant.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/namespaces/tenant_index.hpp"
-#include "liqo/core/slices/grant.hpp"
 
 namespace liqo::webhook {
 namespace {

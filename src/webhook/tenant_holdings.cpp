@@ -1,4 +1,4 @@
-#include "liqo/webhook/tenant_holdings.hpp"
+#include "webhook/tenant_holdings.hpp"
 
 #include <algorithm>
 

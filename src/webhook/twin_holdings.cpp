@@ -1,10 +1,10 @@
-#include "liqo/webhook/twin_holdings.hpp"
+#include "webhook/twin_holdings.hpp"
 
+#include "core/admission/twin_size.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/namespaces/twin_quota.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/twin_size.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/namespaces/twin_quota.hpp"
 
 namespace liqo::webhook {
 

@@ -1,13 +1,13 @@
-#include "liqo/webhook/webhook.hpp"
+#include "webhook/webhook.hpp"
 
 #include <algorithm>
 
+#include "core/addresses/ip.hpp"
+#include "core/names.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/wire/server_url.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/addresses/ip.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::webhook {
 namespace {

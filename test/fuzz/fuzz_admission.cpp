@@ -5,14 +5,14 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "liqo/core/admission/check_orders.hpp"
-#include "liqo/core/admission/claims.hpp"
-#include "liqo/core/admission/exposure.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/admission/validations.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
-#include "liqo/core/offloading/shadow_plan.hpp"
+#include "core/admission/check_orders.hpp"
+#include "core/admission/claims.hpp"
+#include "core/admission/exposure.hpp"
+#include "core/admission/shadow_pod.hpp"
+#include "core/admission/tenant_rules.hpp"
+#include "core/admission/validations.hpp"
+#include "core/offloading/provider_pod.hpp"
+#include "core/offloading/shadow_plan.hpp"
 
 namespace {
 

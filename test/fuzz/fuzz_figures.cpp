@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/figures/node_metric_lines.hpp"
 #include "kube/wire/metrics_text.hpp"
-#include "liqo/core/figures/node_metric_lines.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -9,9 +9,9 @@
 #include "kube/base/url.hpp"
 #include "kube/client/remote_command.hpp"
 #include "kube/k8s/resource.hpp"
-#include "liqo/kubelet/exec_server.hpp"
-#include "liqo/kubelet/port_forward_server.hpp"
-#include "liqo/kubelet/routes.hpp"
+#include "kubelet/exec_server.hpp"
+#include "kubelet/port_forward_server.hpp"
+#include "kubelet/routes.hpp"
 
 namespace {
 

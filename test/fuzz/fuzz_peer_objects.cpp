@@ -7,16 +7,16 @@
 #include <string>
 #include <string_view>
 
+#include "core/admission/refusal_ring.hpp"
+#include "core/admission/tenant_policy.hpp"
+#include "core/namespaces/namespace_mapping.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/offloading/remote_warning.hpp"
+#include "core/peering/heartbeat.hpp"
+#include "core/peering/replication.hpp"
+#include "core/peering/silence.hpp"
+#include "core/reflection/copy_warnings.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/core/admission/refusal_ring.hpp"
-#include "liqo/core/admission/tenant_policy.hpp"
-#include "liqo/core/namespaces/namespace_mapping.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/offloading/remote_warning.hpp"
-#include "liqo/core/peering/heartbeat.hpp"
-#include "liqo/core/peering/replication.hpp"
-#include "liqo/core/peering/silence.hpp"
-#include "liqo/core/reflection/copy_warnings.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/peering/csr.hpp"
+#include "core/peering/renewal.hpp"
 #include "kube/base/base64.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/renewal.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the public headers, one in a line, that no source includes before all others. clang-tidy, which knows no
+"""Prints the headers of several rooms, one in a line, that no source includes before all others. clang-tidy, which knows no
 precompiled headers, sees with each source that the first of its headers compiles alone; these have nobody else to see it.
 """
 
@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PLACES = (ROOT, ROOT / "subprojects/kube")
-SOURCES = [ROOT / "services", *(place / "src" for place in PLACES)]
+LIBRARY = ROOT / "subprojects/kube"
+SOURCES = [ROOT / "services", ROOT / "src", LIBRARY / "src"]
 
 
 def first_header(source: Path) -> str | None:
@@ -16,10 +16,20 @@ def first_header(source: Path) -> str | None:
     return found[1] if found else None
 
 
+def private_headers() -> set[str]:
+    """What rooms keep to themselves: the list `private` of each meson.build."""
+    found = set()
+    for build in (ROOT / "src").glob("*/meson.build"):
+        listed = re.search(r"^private = files\((.*?)^\)", build.read_text(), re.MULTILINE | re.DOTALL)
+        found |= {f"{build.parent.name}/{name}" for name in re.findall(r"'(.+?)'", listed[1] if listed else "")}
+    return found
+
+
 def main() -> None:
     seen = {first_header(source) for place in SOURCES for source in place.rglob("*.cpp")}
-    headers = {str(h.relative_to(p / "include")) for p in PLACES for h in (p / "include").rglob("*.hpp")}
-    print("\n".join(sorted(headers - seen)))
+    places = (ROOT / "include", ROOT / "src", LIBRARY / "include")
+    headers = {str(header.relative_to(place)) for place in places for header in place.rglob("*.hpp")}
+    print("\n".join(sorted(headers - private_headers() - seen)))
 
 
 if __name__ == "__main__":

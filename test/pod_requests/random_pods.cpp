@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "core/quota/pod_requests.hpp"
 #include "kube/base/random.hpp"
-#include "liqo/core/quota/pod_requests.hpp"
 
 namespace {
 

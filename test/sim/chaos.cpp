@@ -1,9 +1,9 @@
 #include "chaos.hpp"
 
+#include "core/peering/replication.hpp"
 #include "faults.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::sim {
 

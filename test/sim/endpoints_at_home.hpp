@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cluster.hpp"
-#include "liqo/core/reflection/home_endpoints.hpp"
+#include "core/reflection/home_endpoints.hpp"
 
 namespace liqo::sim {
 

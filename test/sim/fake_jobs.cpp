@@ -1,7 +1,7 @@
 #include "fake_jobs.hpp"
 
+#include "core/offloading/pod_plan.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
 
 namespace liqo::sim {
 

@@ -1,7 +1,7 @@
 #include "fake_volumes.hpp"
 
+#include "core/storage/volume.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/storage/volume.hpp"
 
 namespace liqo::sim {
 

@@ -9,15 +9,15 @@
 #include "controllers/peering/tenant.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
 #include "controllers/slices/slice_grant.hpp"
+#include "core/late_requests.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
 #include "faults.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/late_requests.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::sim {
 

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "controllers/settings.hpp"
 #include "invariants.hpp"
 #include "kube/testing/fake_api_server.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/simulator.hpp"
-#include "liqo/controllers/settings.hpp"
-#include "liqo/quota/quota_ledger.hpp"
+#include "quota/quota_ledger.hpp"
 
 namespace liqo::sim {
 

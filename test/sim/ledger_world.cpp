@@ -1,10 +1,10 @@
 #include "ledger_world.hpp"
 
+#include "core/offloading/resize.hpp"
 #include "faults.hpp"
 #include "kube/async/task_group.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/resize.hpp"
 #include "request_check.hpp"
 
 namespace liqo::sim {

@@ -11,7 +11,7 @@
 #include "kube/testing/fake_api_server.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/simulator.hpp"
-#include "liqo/quota/quota_ledger.hpp"
+#include "quota/quota_ledger.hpp"
 
 namespace liqo::sim {
 

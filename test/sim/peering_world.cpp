@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <set>
 
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
+#include "core/peering/renewal.hpp"
+#include "core/quota/resources.hpp"
+#include "core/secret_bytes.hpp"
+#include "core/slices/policy.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/peering/renewal.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/core/secret_bytes.hpp"
-#include "liqo/core/slices/policy.hpp"
 
 namespace liqo::sim {
 

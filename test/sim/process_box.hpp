@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "controllers/process.hpp"
 #include "kube/testing/sim_link.hpp"
-#include "liqo/controllers/process.hpp"
 
 namespace liqo::sim {
 

@@ -1,10 +1,10 @@
 // Claims of class liqo in the simulation of reflection, and where their data is.
 #include <algorithm>
 
+#include "core/storage/volume.hpp"
+#include "core/storage/volume_plan.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/storage/volume.hpp"
-#include "liqo/core/storage/volume_plan.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
 

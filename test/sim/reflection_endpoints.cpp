@@ -1,10 +1,10 @@
 // The provider's half of endpoints in the simulation of reflection: what its liqod makes of ShadowEndpointSlices.
 #include <algorithm>
 
+#include "core/reflection/endpoint_slice_plan.hpp"
 #include "faults.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/endpoint_slice_plan.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
 

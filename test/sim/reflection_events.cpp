@@ -1,8 +1,8 @@
 // Events about copies at the providers of the simulation of reflection, and which of them are told at home.
 #include <algorithm>
 
+#include "core/reflection/meta.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/meta.hpp"
 #include "reflection_world.hpp"
 
 namespace liqo::sim {

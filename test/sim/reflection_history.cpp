@@ -4,7 +4,7 @@
 #include "endpoints_at_home.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/reflection/references.hpp"
+#include "reflection/references.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
 

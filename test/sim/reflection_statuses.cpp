@@ -1,8 +1,8 @@
 // The custom resource in the simulation of reflection, and its status, which comes home.
 #include <algorithm>
 
+#include "core/reflection/meta.hpp"
 #include "faults.hpp"
-#include "liqo/core/reflection/meta.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
 

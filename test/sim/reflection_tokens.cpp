@@ -1,11 +1,11 @@
 // Pods and the Secrets with their tokens in the simulation of reflection.
+#include "core/names.hpp"
+#include "core/offloading/service_account_token.hpp"
+#include "core/reflection/meta.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
-#include "liqo/core/reflection/meta.hpp"
 #include "reflection_world.hpp"
 
 namespace liqo::sim {

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "core/reflection/meta.hpp"
+#include "core/reflection/reflection_filters.hpp"
 #include "endpoints_at_home.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/meta.hpp"
-#include "liqo/core/reflection/reflection_filters.hpp"
-#include "liqo/reflection/references.hpp"
+#include "reflection/references.hpp"
 #include "replication.hpp"
 
 namespace liqo::sim {

@@ -13,8 +13,8 @@
 #include "fake_volumes.hpp"
 #include "invariants.hpp"
 #include "kube/async/task_group.hpp"
-#include "liqo/reflection/custom_resource.hpp"
 #include "process_box.hpp"
+#include "reflection/custom_resource.hpp"
 
 namespace liqo::sim {
 

@@ -1,11 +1,11 @@
 #include "replication.hpp"
 
+#include "core/peering/replication.hpp"
 #include "invariants.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::sim {
 

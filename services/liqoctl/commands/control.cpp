@@ -3,10 +3,10 @@
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/slices/cordon.hpp"
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/slices/cordon.hpp"
 #include "model/answers.hpp"
 #include "model/closings.hpp"
 #include "model/ending_pods.hpp"

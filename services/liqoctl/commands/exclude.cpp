@@ -1,10 +1,10 @@
 // liqoctl exclude daemonsets: DaemonSets that tolerate everything get an affinity that keeps them off virtual nodes.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/offloading/daemon_sets.hpp"
 #include "daemon_sets.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/offloading/daemon_sets.hpp"
 #include "model/daemon_sets.hpp"
 #include "session.hpp"
 

@@ -3,11 +3,11 @@
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/peering/names.hpp"
 #include "find_one.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/names.hpp"
 #include "model/selectors.hpp"
 #include "peering/removal.hpp"
 #include "volumes/remote_data.hpp"

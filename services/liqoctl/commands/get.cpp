@@ -1,11 +1,11 @@
 // liqoctl get and describe: objects of peerings as tables, documents, or one in full.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/namespaces/belonging.hpp"
 #include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
 #include "model/listing.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"

@@ -1,12 +1,12 @@
 // liqoctl offload|unoffload namespace: whose pods may run in other clusters.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/namespaces/namespace_selection.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "liqo/core/namespaces/namespace_selection.hpp"
 #include "model/objects.hpp"
 #include "print_object.hpp"
 #include "volumes/kept_twins.hpp"

@@ -1,11 +1,11 @@
 // liqoctl prune secrets: what the Go version has copied to a provider and nobody uses goes.
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/namespaces/namespace_mapping.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "liqo/core/namespaces/namespace_mapping.hpp"
 #include "model/leftover_secrets.hpp"
 #include "session.hpp"
 #include "text/table.hpp"

@@ -2,10 +2,10 @@
 #include "model/refusals.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/namespaces/belonging.hpp"
 #include "find_one.hpp"
 #include "kube/base/duration.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
 #include "session.hpp"
 #include "text/yaml.hpp"
 

@@ -1,8 +1,8 @@
 #include "installation/given_values.hpp"
 
+#include "core/slices/policy.hpp"
 #include "installation/chart.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/slices/policy.hpp"
 #include "model/given_values.hpp"
 #include "model/install.hpp"
 

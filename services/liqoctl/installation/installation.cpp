@@ -5,14 +5,14 @@
 #include <charconv>
 #include <set>
 
+#include "core/figures/metrics_api.hpp"
+#include "core/peering/names.hpp"
 #include "installation/chart_objects.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/self_review.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/core/peering/names.hpp"
 #include "model/install.hpp"
 #include "model/objects.hpp"
 #include "peering/removal.hpp"

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "core/names.hpp"
+#include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/slices/request.hpp"
 #include "model/resources.hpp"
 
 namespace liqoctl::model {

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/peering/clock_skew.hpp"
+#include "core/quota/resources.hpp"
+#include "core/slices/policy.hpp"
+#include "core/slices/record.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/peering/clock_skew.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/core/slices/policy.hpp"
-#include "liqo/core/slices/record.hpp"
 #include "model/findings.hpp"
 #include "model/kinds.hpp"
 #include "model/peer_info.hpp"

@@ -1,16 +1,16 @@
 // Whether the parts of an installation reach each other: webhooks, API servers, kubelet APIs, metrics and figures.
 #include <algorithm>
 
+#include "core/control_plane.hpp"
+#include "core/figures/metrics_api.hpp"
+#include "core/nodes/namesakes.hpp"
+#include "core/peering/api_server_address.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/wire/server_url.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/control_plane.hpp"
-#include "liqo/core/figures/metrics_api.hpp"
-#include "liqo/core/nodes/namesakes.hpp"
-#include "liqo/core/peering/api_server_address.hpp"
 #include "model/check.hpp"
 #include "model/daemon_arguments.hpp"
 #include "model/findings.hpp"

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <set>
 
+#include "core/quota/resources.hpp"
+#include "core/slices/cordon.hpp"
+#include "core/slices/grant.hpp"
+#include "core/slices/provider_words.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/core/slices/cordon.hpp"
-#include "liqo/core/slices/grant.hpp"
-#include "liqo/core/slices/provider_words.hpp"
 #include "model/findings.hpp"
 #include "model/resources.hpp"
 #include "text/shown.hpp"

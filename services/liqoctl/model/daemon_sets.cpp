@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/offloading/daemon_sets.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/daemon_sets.hpp"
 #include "model/findings.hpp"
 #include "model/resources.hpp"
 #include "text/yaml.hpp"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/peering/names.hpp"
+#include "core/quota/quota_user.hpp"
 #include "kube/k8s/request.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/quota/quota_user.hpp"
 
 namespace liqoctl::model {
 

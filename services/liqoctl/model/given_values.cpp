@@ -1,9 +1,9 @@
 #include "model/given_values.hpp"
 
+#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/secret_bytes.hpp"
 #include "model/daemon_arguments.hpp"
 #include "template/values.hpp"
 

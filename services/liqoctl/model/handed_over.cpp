@@ -4,13 +4,13 @@
 #include <array>
 #include <span>
 
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqoctl::model {
 namespace {

@@ -1,9 +1,9 @@
 #include "model/leftover_secrets.hpp"
 
+#include "core/offloading/service_account_token.hpp"
+#include "core/reflection/meta.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
-#include "liqo/core/reflection/meta.hpp"
-#include "liqo/reflection/references.hpp"
+#include "reflection/references.hpp"
 
 namespace liqoctl::model {
 namespace {

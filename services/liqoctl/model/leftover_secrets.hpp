@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/offloading/context.hpp"
 #include "kube/k8s/object.hpp"
-#include "liqo/core/offloading/context.hpp"
 
 namespace liqoctl::model {
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "core/admission/pod_policy.hpp"
+#include "core/slices/request.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/slices/request.hpp"
 #include "model/closings.hpp"
 #include "model/events.hpp"
 #include "model/resources.hpp"

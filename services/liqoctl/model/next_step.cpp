@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/slices/local.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/slices/local.hpp"
 
 namespace liqoctl::model {
 namespace {

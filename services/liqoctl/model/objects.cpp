@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include "core/names.hpp"
+#include "core/selector_text.hpp"
+#include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/selector_text.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqoctl::model {
 namespace {

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "core/offloading/waiting.hpp"
+#include "core/peering/clock_skew.hpp"
+#include "core/peering/offloading_part.hpp"
+#include "core/peering/silence.hpp"
+#include "core/slices/grant.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/waiting.hpp"
-#include "liqo/core/peering/clock_skew.hpp"
-#include "liqo/core/peering/offloading_part.hpp"
-#include "liqo/core/peering/silence.hpp"
-#include "liqo/core/slices/grant.hpp"
 #include "model/answers.hpp"
 #include "model/resources.hpp"
 #include "model/tenant_policy.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/addresses/ip.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/addresses/ip.hpp"
 
 namespace liqoctl::model {
 namespace {

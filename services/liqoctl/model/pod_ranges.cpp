@@ -1,8 +1,8 @@
 #include "model/pod_ranges.hpp"
 
+#include "core/peering/names.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqoctl::model {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/addresses/ip.hpp"
 #include "kube/k8s/object.hpp"
-#include "liqo/core/addresses/ip.hpp"
 
 namespace liqoctl::model {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "core/namespaces/belonging.hpp"
+#include "core/slices/provider_words.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/slices/provider_words.hpp"
 #include "model/daemon_arguments.hpp"
 #include "text/duration.hpp"
 #include "text/shown.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "core/admission/refusal_ring.hpp"
 #include "kube/k8s/object.hpp"
-#include "liqo/core/admission/refusal_ring.hpp"
 
 namespace liqoctl::model {
 

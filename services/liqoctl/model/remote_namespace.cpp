@@ -1,6 +1,6 @@
 #include "model/remote_namespace.hpp"
 
-#include "liqo/core/peering/silence.hpp"
+#include "core/peering/silence.hpp"
 
 namespace liqoctl::model {
 

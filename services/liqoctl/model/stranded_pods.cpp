@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/node_selector.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "liqo/core/node_selector.hpp"
 #include "model/objects.hpp"
 
 namespace liqoctl::model {

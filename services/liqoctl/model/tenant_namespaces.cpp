@@ -1,11 +1,11 @@
 // Whose policy is where, and whether it can be read.
 #include <algorithm>
 
+#include "core/admission/tenant_policy.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/nearest.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/tenant_policy.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/nearest.hpp"
 #include "model/findings.hpp"
 #include "model/tenant_policy.hpp"
 #include "text/shown.hpp"

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "core/admission/pod_policy.hpp"
+#include "core/admission/pod_policy_keys.hpp"
+#include "core/admission/tenant_policy.hpp"
+#include "core/nearest.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/admission/pod_policy_keys.hpp"
-#include "liqo/core/admission/tenant_policy.hpp"
-#include "liqo/core/nearest.hpp"
 #include "model/resources.hpp"
 #include "text/shown.hpp"
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "core/storage/volume_carrier.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/storage/volume_carrier.hpp"
 #include "model/events.hpp"
 
 namespace liqoctl::model {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "liqo/core/storage/remote_data.hpp"
+#include "core/storage/remote_data.hpp"
 
 namespace liqoctl::model {
 

@@ -1,10 +1,10 @@
 #include "peering/addresses.hpp"
 
+#include "core/peering/names.hpp"
 #include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/names.hpp"
 #include "peering/foreign_cluster.hpp"
 
 namespace liqoctl {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "liqo/core/peering/keys.hpp"
+#include "core/peering/keys.hpp"
 #include "session.hpp"
 
 namespace liqoctl {

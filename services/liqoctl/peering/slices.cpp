@@ -1,13 +1,13 @@
 #include "peering/slices.hpp"
 
+#include "core/slices/denial.hpp"
+#include "core/slices/local.hpp"
+#include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/core/slices/denial.hpp"
-#include "liqo/core/slices/local.hpp"
-#include "liqo/core/slices/request.hpp"
 #include "model/answers.hpp"
 #include "wait.hpp"
 

@@ -1,7 +1,7 @@
-// "Did you mean" (liqo/core/nearest.hpp), among the words of this folder.
+// "Did you mean" (core/nearest.hpp), among the words of this folder.
 #pragma once
 
-#include "liqo/core/nearest.hpp"
+#include "core/nearest.hpp"
 
 namespace liqoctl::text {
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "core/peering/withdrawn_twins.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/withdrawn_twins.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

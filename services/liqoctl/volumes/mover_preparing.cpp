@@ -2,6 +2,7 @@
 #include <array>
 #include <iterator>
 
+#include "core/storage/volume.hpp"
 #include "installation/daemon.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
@@ -10,7 +11,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/storage/volume.hpp"
 #include "model/stranded_pods.hpp"
 #include "volumes/mover.hpp"
 

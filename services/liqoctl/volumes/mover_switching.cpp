@@ -1,7 +1,7 @@
+#include "core/storage/volume.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/storage/volume.hpp"
 #include "volumes/mover.hpp"
 
 namespace liqoctl {

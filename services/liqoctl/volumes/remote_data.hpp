@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "liqo/core/storage/remote_data.hpp"
+#include "core/storage/remote_data.hpp"
 #include "session.hpp"
 
 namespace liqoctl {

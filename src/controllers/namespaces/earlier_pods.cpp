@@ -1,5 +1,5 @@
 // What a NamespaceOffloading does about pods that were there before it.
-#include "liqo/core/namespaces/earlier_pods.hpp"
+#include "core/namespaces/earlier_pods.hpp"
 
 #include <utility>
 #include <vector>

@@ -8,13 +8,13 @@
 #include "controllers/ensure_binding.hpp"
 #include "controllers/guarded_write.hpp"
 #include "controllers/namespaces/tenant_namespace_of.hpp"
+#include "core/admission/pod_policy.hpp"
+#include "core/namespaces/belonging.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
+#include "core/namespaces/twin_quota.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/namespaces/twin_quota.hpp"
 
 namespace liqo::controllers {
 

@@ -9,18 +9,18 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/context.hpp"
 #include "controllers/crowd_pause.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
 #include "controllers/nodes/peer_notices.hpp"
 #include "controllers/runnable.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
+#include "core/namespaces/earlier_pods.hpp"
+#include "core/namespaces/twin_states.hpp"
+#include "core/node_selector.hpp"
 #include "kube/client/own_user.hpp"
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/view.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/namespaces/earlier_pods.hpp"
-#include "liqo/core/namespaces/twin_states.hpp"
-#include "liqo/core/node_selector.hpp"
 
 namespace liqo::controllers {
 

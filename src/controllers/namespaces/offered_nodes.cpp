@@ -1,9 +1,9 @@
 #include "controllers/namespaces/offered_nodes.hpp"
 
 #include "controllers/nodes/node_context.hpp"
+#include "core/namespaces/desired_mapping.hpp"
+#include "core/namespaces/selecting_spec.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/core/namespaces/desired_mapping.hpp"
-#include "liqo/core/namespaces/selecting_spec.hpp"
 
 namespace liqo::controllers {
 

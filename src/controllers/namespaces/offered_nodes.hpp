@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "controllers/context.hpp"
+#include "core/namespaces/selections.hpp"
+#include "core/nodes/node.hpp"
 #include "kube/runtime/view.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/namespaces/selections.hpp"
-#include "liqo/core/nodes/node.hpp"
 
 namespace liqo::controllers {
 

@@ -9,14 +9,14 @@
 
 #include "controllers/nodes/node_context.hpp"
 #include "controllers/scopes.hpp"
+#include "core/names.hpp"
+#include "core/namespaces/selecting_spec.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/namespaces/selecting_spec.hpp"
 
 namespace liqo::controllers {
 namespace {

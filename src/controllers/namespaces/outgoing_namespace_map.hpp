@@ -5,14 +5,14 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/context.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
 #include "controllers/runnable.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
+#include "core/namespaces/desired_mapping.hpp"
+#include "core/namespaces/held_twins.hpp"
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/view.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/namespaces/desired_mapping.hpp"
-#include "liqo/core/namespaces/held_twins.hpp"
 
 namespace liqo::controllers {
 

@@ -1,9 +1,9 @@
 // Namespaces with the labels that the operator has named → their NamespaceOffloadings.
 #pragma once
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/namespaces/tenant_index.hpp"
 #include "kube/runtime/store.hpp"
-#include "liqo/core/namespaces/tenant_index.hpp"
 
 namespace liqo::controllers {
 

@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "controllers/scopes.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/namespaces/tenant_index.hpp"
+#include "core/quota/demand.hpp"
 #include "kube/base/text.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/namespaces/tenant_index.hpp"
-#include "liqo/core/quota/demand.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -9,13 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
+#include "core/admission/pod_policy.hpp"
+#include "core/namespaces/tenant_roles.hpp"
+#include "core/namespaces/twin_pod_bounds.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/namespaces/tenant_roles.hpp"
-#include "liqo/core/namespaces/twin_pod_bounds.hpp"
-#include "liqo/quota/pod_surroundings.hpp"
+#include "quota/pod_surroundings.hpp"
 
 namespace liqo::controllers {
 

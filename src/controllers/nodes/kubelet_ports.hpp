@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "liqo/core/nodes/node_ports.hpp"
+#include "core/nodes/node_ports.hpp"
 
 namespace liqo::controllers {
 

@@ -5,6 +5,10 @@
 #include "controllers/nodes/older_namesake.hpp"
 #include "controllers/nodes/virtual_node_condition.hpp"
 #include "controllers/providers/provider_api.hpp"
+#include "core/names.hpp"
+#include "core/offloading/order.hpp"
+#include "core/offloading/service_account_token.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
@@ -12,10 +16,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::controllers {
 namespace {

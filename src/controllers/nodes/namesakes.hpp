@@ -8,10 +8,10 @@
 #include <string>
 
 #include "controllers/nodes/peer_notices.hpp"
+#include "controllers/providers/provider_link.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/providers/provider_link.hpp"
 
 namespace liqo::controllers {
 

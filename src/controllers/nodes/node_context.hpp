@@ -1,8 +1,8 @@
 // What the settings of the process say about every Node.
 #pragma once
 
-#include "liqo/controllers/settings.hpp"
-#include "liqo/core/nodes/node.hpp"
+#include "controllers/settings.hpp"
+#include "core/nodes/node.hpp"
 
 namespace liqo::controllers {
 

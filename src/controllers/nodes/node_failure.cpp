@@ -2,10 +2,10 @@
 
 #include "controllers/keep_fields.hpp"
 #include "controllers/scopes.hpp"
+#include "core/nodes/node_failure.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/nodes/node_failure.hpp"
 
 namespace liqo::controllers {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "kube/telemetry/log.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

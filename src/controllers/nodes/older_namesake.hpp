@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/nodes/namesakes.hpp"
 #include "kube/runtime/informer.hpp"
-#include "liqo/core/nodes/namesakes.hpp"
 
 namespace liqo::controllers {
 

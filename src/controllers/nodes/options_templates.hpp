@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "controllers/context.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/api/vk_options_template.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

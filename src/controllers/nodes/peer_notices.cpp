@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "controllers/peering/foreign_cluster_of.hpp"
+#include "core/peering/foreign_cluster.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/peering/foreign_cluster.hpp"
 
 namespace liqo::controllers {
 

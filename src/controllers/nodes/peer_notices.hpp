@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "controllers/context.hpp"
+#include "core/nodes/node.hpp"
+#include "core/peering/silence.hpp"
 #include "kube/runtime/informer_set.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/nodes/node.hpp"
-#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::controllers {
 

@@ -6,14 +6,14 @@
 #include "controllers/nodes/older_namesake.hpp"
 #include "controllers/nodes/virtual_node_condition.hpp"
 #include "controllers/scopes.hpp"
+#include "core/nodes/namesakes.hpp"
+#include "core/nodes/node_extras.hpp"
+#include "core/nodes/room.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/nodes/namesakes.hpp"
-#include "liqo/core/nodes/node_extras.hpp"
-#include "liqo/core/nodes/room.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -16,9 +16,9 @@
 #include "controllers/nodes/options_templates.hpp"
 #include "controllers/nodes/peer_notices.hpp"
 #include "controllers/providers/provider_sessions.hpp"
+#include "core/nodes/virtual_node_plan.hpp"
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/view.hpp"
-#include "liqo/core/nodes/virtual_node_plan.hpp"
 
 namespace liqo::controllers {
 

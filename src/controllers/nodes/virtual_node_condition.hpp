@@ -2,9 +2,9 @@
 // Tested by test/unit/controllers/nodes/namesakes_test.cpp.
 #pragma once
 
+#include "controllers/context.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/runtime/informer.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

@@ -4,6 +4,10 @@
 #include "controllers/nodes/virtual_node.hpp"
 #include "controllers/scopes.hpp"
 #include "controllers/some_at_a_time.hpp"
+#include "core/offloading/final_status.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_scheduling.hpp"
+#include "core/offloading/pod_status.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/finalizer.hpp"
@@ -11,10 +15,6 @@
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/final_status.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/pod_scheduling.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -1,9 +1,9 @@
-#include "liqo/controllers/offloading/consumer_pods.hpp"
+#include "controllers/offloading/consumer_pods.hpp"
 
 #include "controllers/scopes.hpp"
+#include "core/namespaces/belonging.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "controllers/namespaces/tenant_namespace_of.hpp"
+#include "core/admission/pod_policy.hpp"
+#include "core/namespaces/belonging.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::controllers {
 

@@ -1,4 +1,4 @@
-#include "liqo/controllers/offloading/offloaded_pods.hpp"
+#include "controllers/offloading/offloaded_pods.hpp"
 
 #include "controllers/nodes/virtual_node.hpp"
 

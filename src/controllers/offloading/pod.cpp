@@ -1,12 +1,12 @@
 #include "controllers/offloading/pod.hpp"
 
 #include "controllers/scopes.hpp"
+#include "core/digest.hpp"
+#include "core/nodes/node_debugger.hpp"
+#include "core/offloading/shadow_pod.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/nodes/node_debugger.hpp"
-#include "liqo/core/offloading/shadow_pod.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::controllers {
 namespace {

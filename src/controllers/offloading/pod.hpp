@@ -7,21 +7,21 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/context.hpp"
 #include "controllers/offloading/memory_of.hpp"
 #include "controllers/offloading/pod_tokens.hpp"
 #include "controllers/offloading/pod_warnings.hpp"
 #include "controllers/providers/provider_budget.hpp"
 #include "controllers/providers/provider_orders.hpp"
 #include "controllers/providers/twin_watches.hpp"
+#include "core/namespaces/namespace_mapping.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/offloading/refused_orders.hpp"
+#include "core/quota/resources.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/namespaces/namespace_mapping.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/offloading/refused_orders.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/reflector/counters.hpp"
+#include "reflector/counters.hpp"
 
 namespace liqo::controllers {
 

@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
+#include "core/offloading/ending.hpp"
+#include "core/offloading/final_status.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/ending.hpp"
-#include "liqo/core/offloading/final_status.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::controllers {
 namespace {

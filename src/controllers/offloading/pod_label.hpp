@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

@@ -1,11 +1,11 @@
 // What a PodController does about one pod whose namespace has a twin.
 #include "controllers/offloading/pod.hpp"
+#include "core/offloading/final_status.hpp"
+#include "core/offloading/left_out.hpp"
+#include "core/offloading/shadow_pod.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/offloading/final_status.hpp"
-#include "liqo/core/offloading/left_out.hpp"
-#include "liqo/core/offloading/shadow_pod.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -2,20 +2,20 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
+#include "core/digest.hpp"
+#include "core/nodes/room.hpp"
+#include "core/offloading/ephemeral_containers.hpp"
+#include "core/offloading/not_reflected.hpp"
+#include "core/offloading/order.hpp"
+#include "core/offloading/resize.hpp"
+#include "core/offloading/shadow_pod.hpp"
+#include "core/offloading/shadow_pod_update.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/nodes/room.hpp"
-#include "liqo/core/offloading/ephemeral_containers.hpp"
-#include "liqo/core/offloading/not_reflected.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/offloading/resize.hpp"
-#include "liqo/core/offloading/shadow_pod.hpp"
-#include "liqo/core/offloading/shadow_pod_update.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "core/names.hpp"
+#include "core/offloading/pod_status.hpp"
 #include "kube/base/near_time.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::controllers {
 namespace {

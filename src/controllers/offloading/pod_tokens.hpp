@@ -10,12 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/offloading/memory_of.hpp"
 #include "controllers/providers/twin_watches.hpp"
+#include "core/offloading/service_account_token.hpp"
 #include "kube/client/api.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
-#include "liqo/reflector/counters.hpp"
+#include "reflector/counters.hpp"
 
 namespace liqo::controllers {
 

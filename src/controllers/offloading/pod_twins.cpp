@@ -4,12 +4,12 @@
 
 #include "controllers/offloading/pod.hpp"
 #include "controllers/server_time.hpp"
+#include "core/names.hpp"
+#include "core/peering/missing_twins.hpp"
+#include "core/reflection/meta.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/peering/missing_twins.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::controllers {
 namespace {

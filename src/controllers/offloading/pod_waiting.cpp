@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_status.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::controllers {
 namespace {

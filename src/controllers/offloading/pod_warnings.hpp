@@ -9,12 +9,12 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "controllers/context.hpp"
 #include "controllers/offloading/memory_of.hpp"
+#include "core/offloading/context.hpp"
+#include "core/offloading/remote_warning.hpp"
 #include "kube/client/api.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/offloading/context.hpp"
-#include "liqo/core/offloading/remote_warning.hpp"
 
 namespace liqo::controllers {
 

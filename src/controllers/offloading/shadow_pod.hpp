@@ -8,12 +8,12 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
+#include "core/offloading/shadow_plan.hpp"
+#include "core/quota/resources.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/offloading/shadow_plan.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/quota/pod_surroundings.hpp"
+#include "quota/pod_surroundings.hpp"
 
 namespace liqo::controllers {
 

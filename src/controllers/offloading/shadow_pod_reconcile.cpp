@@ -1,17 +1,17 @@
 // What a ShadowPodController does about one ShadowPod and its pod.
 #include "controllers/known.hpp"
 #include "controllers/offloading/shadow_pod.hpp"
+#include "core/namespaces/twin_pod_bounds.hpp"
+#include "core/nodes/room.hpp"
+#include "core/offloading/order.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/offloading/provider_pod.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/namespaces/twin_pod_bounds.hpp"
-#include "liqo/core/nodes/room.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -4,17 +4,17 @@
 
 #include "controllers/offloading/drain_grace.hpp"
 #include "controllers/scopes.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/namespaces/tenant_index.hpp"
+#include "core/offloading/ending.hpp"
+#include "core/quota/quota_user.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/namespaces/tenant_index.hpp"
-#include "liqo/core/offloading/ending.hpp"
-#include "liqo/core/quota/quota_user.hpp"
-#include "liqo/quota/quota_users.hpp"
+#include "quota/quota_users.hpp"
 
 namespace liqo::controllers {
 namespace {

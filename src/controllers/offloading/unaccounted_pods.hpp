@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

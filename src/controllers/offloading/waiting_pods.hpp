@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
+#include "core/offloading/waiting.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/offloading/waiting.hpp"
 
 namespace liqo::controllers {
 

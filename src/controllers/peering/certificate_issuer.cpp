@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "core/control_plane.hpp"
+#include "core/peering/api_server_address.hpp"
+#include "core/peering/csr.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/remove_object.hpp"
-#include "liqo/core/control_plane.hpp"
-#include "liqo/core/peering/api_server_address.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/providers/provider_budget.hpp"
+#include "core/peering/consumer_certificate.hpp"
 #include "liqo/api/auth_params.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/peering/consumer_certificate.hpp"
 
 namespace liqo::controllers {
 

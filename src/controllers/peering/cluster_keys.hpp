@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

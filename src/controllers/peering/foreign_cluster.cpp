@@ -5,13 +5,13 @@
 #include "controllers/is_older.hpp"
 #include "controllers/known.hpp"
 #include "controllers/scopes.hpp"
+#include "core/names.hpp"
+#include "core/peering/replication.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::controllers {
 namespace {

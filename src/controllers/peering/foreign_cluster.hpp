@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "controllers/peering/replicator.hpp"
+#include "core/peering/foreign_cluster.hpp"
+#include "core/peering/offloading_part.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/core/peering/foreign_cluster.hpp"
-#include "liqo/core/peering/offloading_part.hpp"
 
 namespace liqo::controllers {
 

@@ -2,17 +2,17 @@
 
 #include "controllers/collector_time.hpp"
 #include "controllers/guarded_write.hpp"
+#include "core/owner.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/kubeconfig.hpp"
+#include "core/peering/names.hpp"
+#include "core/peering/renewal.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/kubeconfig.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -2,14 +2,14 @@
 
 #include "controllers/collector_time.hpp"
 #include "controllers/ensure_owned.hpp"
+#include "core/owner.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::controllers {
 namespace {

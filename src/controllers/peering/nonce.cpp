@@ -1,12 +1,12 @@
 #include "controllers/peering/nonce.hpp"
 
 #include "controllers/guarded_write.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/handshake.hpp"
+#include "core/peering/names.hpp"
+#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/handshake.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -1,7 +1,7 @@
 #include "controllers/peering/peer_servers.hpp"
 
+#include "core/secret_bytes.hpp"
 #include "kube/wire/kubeconfig.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::controllers {
 

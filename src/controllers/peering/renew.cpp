@@ -3,6 +3,10 @@
 #include "controllers/collector_time.hpp"
 #include "controllers/ensure_owned.hpp"
 #include "controllers/guarded_write.hpp"
+#include "core/digest.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
+#include "core/peering/renewal.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
@@ -10,10 +14,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/renew.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -1,12 +1,12 @@
 // What replication waits for the provider to act upon, and what people are told where it does not.
 #include "controllers/peering/foreign_cluster_of.hpp"
 #include "controllers/peering/replication_session.hpp"
+#include "core/digest.hpp"
+#include "core/names.hpp"
+#include "core/slices/request.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqo::controllers {
 namespace {

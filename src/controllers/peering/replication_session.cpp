@@ -5,14 +5,14 @@
 #include "controllers/peering/foreign_cluster_of.hpp"
 #include "controllers/providers/provider_api.hpp"
 #include "controllers/shared_history.hpp"
+#include "core/peering/clock_skew.hpp"
+#include "core/peering/heartbeat.hpp"
+#include "core/peering/probe.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/clock_skew.hpp"
-#include "liqo/core/peering/heartbeat.hpp"
-#include "liqo/core/peering/probe.hpp"
 
 namespace liqo::controllers {
 namespace {

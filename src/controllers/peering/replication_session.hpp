@@ -11,16 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/peering/silence_watch.hpp"
 #include "controllers/peering/twin_data_guard.hpp"
 #include "controllers/providers/provider_budget.hpp"
+#include "controllers/providers/provider_link.hpp"
 #include "controllers/providers/session_workers.hpp"
+#include "core/peering/missing_twins.hpp"
+#include "core/peering/replication.hpp"
 #include "kube/runtime/controller.hpp"
 #include "kube/telemetry/repeats.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/controllers/providers/provider_link.hpp"
-#include "liqo/core/peering/missing_twins.hpp"
-#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::controllers {
 

@@ -4,6 +4,10 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "controllers/peering/foreign_cluster_of.hpp"
+#include "core/digest.hpp"
+#include "core/names.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/peering/foreign_cluster.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
@@ -11,10 +15,6 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/peering/foreign_cluster.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "controllers/context.hpp"
 #include "controllers/providers/provider_orders.hpp"
 #include "kube/client/api.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

@@ -1,10 +1,10 @@
 // The right of consumers to see whether liqod runs here.
 #include "controllers/ensure_binding.hpp"
 #include "controllers/peering/tenant.hpp"
+#include "core/peering/silence.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include "controllers/ensure_binding.hpp"
+#include "core/names.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
+#include "core/peering/replication.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/client/self_review.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/peering/replication.hpp"
 
 namespace liqo::controllers {
 namespace {

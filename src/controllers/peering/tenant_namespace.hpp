@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
 #include "kube/client/own_user.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

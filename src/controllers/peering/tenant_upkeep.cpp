@@ -4,12 +4,12 @@
 
 #include "controllers/offloading/drain_grace.hpp"
 #include "controllers/peering/tenant.hpp"
+#include "core/admission/tenant_policy.hpp"
+#include "core/peering/heartbeat.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/tenant_policy.hpp"
-#include "liqo/core/peering/heartbeat.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "controllers/context.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
+#include "controllers/providers/provider_link.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/controllers/providers/provider_link.hpp"
-#include "liqo/core/namespaces/held_twins.hpp"
-#include "liqo/core/peering/withdrawn_twins.hpp"
+#include "core/namespaces/held_twins.hpp"
+#include "core/peering/withdrawn_twins.hpp"
 
 namespace liqo::controllers {
 

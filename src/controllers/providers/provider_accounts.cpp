@@ -1,4 +1,4 @@
-#include "liqo/controllers/provider_accounts.hpp"
+#include "controllers/providers/provider_accounts.hpp"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "controllers/context.hpp"
 #include "kube/client/api.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

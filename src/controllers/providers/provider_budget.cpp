@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "controllers/providers/provider_orders.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "controllers/context.hpp"
 #include "kube/async/clock.hpp"
 #include "kube/runtime/informer.hpp"
 #include "kube/runtime/store_budget.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

@@ -5,10 +5,10 @@
 #include "controllers/peering/foreign_cluster_of.hpp"
 #include "controllers/providers/provider_api.hpp"
 #include "controllers/shared_history.hpp"
+#include "core/peering/foreign_cluster.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/foreign_cluster.hpp"
 
 namespace liqo::controllers {
 

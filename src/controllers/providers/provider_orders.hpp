@@ -8,9 +8,9 @@
 #include <set>
 #include <string_view>
 
+#include "core/peering/silence.hpp"
 #include "kube/async/clock.hpp"
 #include "kube/async/event.hpp"
-#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::controllers {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "controllers/providers/provider_cluster.hpp"
-#include "liqo/core/nodes/node.hpp"
-#include "liqo/core/peering/probe.hpp"
+#include "core/nodes/node.hpp"
+#include "core/peering/probe.hpp"
 
 namespace liqo::controllers {
 

@@ -6,11 +6,11 @@
 #include "controllers/nodes/older_namesake.hpp"
 #include "controllers/peering/configurations_of.hpp"
 #include "controllers/providers/provider_sessions.hpp"
+#include "core/addresses/network_configuration.hpp"
+#include "core/digest.hpp"
+#include "core/names.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/addresses/network_configuration.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -1,6 +1,6 @@
 #include "controllers/providers/session_workers.hpp"
 
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "controllers/context.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/backoff.hpp"
-#include "liqo/controllers/context.hpp"
 
 namespace liqo::controllers {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "liqo/controllers/providers/provider_link.hpp"
+#include "controllers/providers/provider_link.hpp"
 
 namespace liqo::controllers {
 

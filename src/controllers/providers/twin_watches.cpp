@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "controllers/keep_fields.hpp"
+#include "core/late_requests.hpp"
+#include "core/offloading/service_account_token.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/late_requests.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
 
 namespace liqo::controllers {
 namespace {

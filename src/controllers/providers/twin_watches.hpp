@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "core/offloading/context.hpp"
 #include "kube/async/clock.hpp"
 #include "kube/async/event.hpp"
 #include "kube/runtime/informer_set.hpp"
-#include "liqo/core/offloading/context.hpp"
 
 namespace liqo::controllers {
 

@@ -19,8 +19,8 @@
 #include "controllers/reflection/home_endpoint_watch.hpp"
 #include "controllers/reflection/secret_references.hpp"
 #include "controllers/reflection/status_sources.hpp"
-#include "liqo/core/namespaces/namespace_mapping.hpp"
-#include "liqo/reflector/reflector.hpp"
+#include "core/namespaces/namespace_mapping.hpp"
+#include "reflector/reflector.hpp"
 
 namespace liqo::controllers {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "core/reflection/meta.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::controllers {
 namespace {

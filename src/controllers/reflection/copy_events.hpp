@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "controllers/context.hpp"
+#include "core/reflection/copy_warnings.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/reflection/copy_warnings.hpp"
 
 namespace liqo::controllers {
 

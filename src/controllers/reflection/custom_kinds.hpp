@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "controllers/context.hpp"
+#include "core/nodes/node.hpp"
 #include "kube/client/api.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/nodes/node.hpp"
 
 namespace liqo::controllers {
 

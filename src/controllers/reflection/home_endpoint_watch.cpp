@@ -4,7 +4,7 @@
 #include "controllers/scopes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/reflector/header.hpp"
+#include "reflector/header.hpp"
 
 namespace liqo::controllers {
 namespace {

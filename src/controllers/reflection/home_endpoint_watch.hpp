@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
+#include "core/reflection/home_endpoints.hpp"
 #include "kube/runtime/informer_set.hpp"
-#include "liqo/core/reflection/home_endpoints.hpp"
 
 namespace liqo::controllers {
 

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/addresses/own_addresses.hpp"
+#include "controllers/context.hpp"
+#include "core/addresses/own_addresses.hpp"
 
 namespace liqo::controllers {
 

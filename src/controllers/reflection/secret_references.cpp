@@ -3,10 +3,10 @@
 #include "controllers/keep_fields.hpp"
 #include "controllers/known.hpp"
 #include "controllers/scopes.hpp"
+#include "core/offloading/service_account_token.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
-#include "liqo/reflection/references.hpp"
+#include "reflection/references.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -6,14 +6,14 @@
 #include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "controllers/peering/configurations_of.hpp"
 #include "controllers/peering/foreign_cluster_of.hpp"
+#include "core/late_requests.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/namespaces/tenant_index.hpp"
+#include "core/reflection/was_there_before.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/late_requests.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/namespaces/tenant_index.hpp"
-#include "liqo/core/reflection/was_there_before.hpp"
 
 namespace liqo::controllers {
 namespace {

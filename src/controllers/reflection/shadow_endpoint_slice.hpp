@@ -9,8 +9,8 @@
 
 #include "controllers/reflection/own_addresses.hpp"
 #include "controllers/runnable.hpp"
+#include "core/reflection/endpoint_slice_plan.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/core/reflection/endpoint_slice_plan.hpp"
 
 namespace liqo::controllers {
 

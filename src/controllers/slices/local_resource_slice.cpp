@@ -1,14 +1,14 @@
 #include "controllers/slices/local_resource_slice.hpp"
 
+#include "core/peering/csr.hpp"
+#include "core/slices/denial.hpp"
+#include "core/slices/grant.hpp"
+#include "core/slices/local.hpp"
+#include "core/slices/request.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/slices/denial.hpp"
-#include "liqo/core/slices/grant.hpp"
-#include "liqo/core/slices/local.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqo::controllers {
 

@@ -5,8 +5,8 @@
 
 #include "controllers/peering/cluster_keys.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
+#include "core/peering/checked_requests.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/core/peering/checked_requests.hpp"
 
 namespace liqo::controllers {
 

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/slices/platform.hpp"
+#include "controllers/context.hpp"
+#include "core/slices/platform.hpp"
 
 namespace liqo::controllers {
 

@@ -2,8 +2,8 @@
 
 #include "controllers/keep_fields.hpp"
 #include "controllers/scopes.hpp"
+#include "core/namespaces/belonging.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
 
 namespace liqo::controllers {
 namespace json = kube::json;

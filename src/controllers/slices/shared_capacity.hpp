@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/slices/inventory.hpp"
+#include "controllers/context.hpp"
+#include "core/slices/inventory.hpp"
 
 namespace liqo::controllers {
 

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 #include "controllers/slices/slice_tenant.hpp"
+#include "core/admission/pod_policy.hpp"
+#include "core/late_requests.hpp"
+#include "core/offloading/order.hpp"
+#include "core/peering/names.hpp"
+#include "core/slices/provider_words.hpp"
+#include "core/slices/status.hpp"
 #include "kube/base/text.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
@@ -11,12 +17,6 @@
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/late_requests.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/slices/provider_words.hpp"
-#include "liqo/core/slices/status.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -10,10 +10,10 @@
 #include "controllers/peering/tenant_namespace.hpp"
 #include "controllers/slices/node_platforms.hpp"
 #include "controllers/slices/shared_capacity.hpp"
+#include "core/slices/grant.hpp"
+#include "core/slices/quota.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/core/slices/grant.hpp"
-#include "liqo/core/slices/quota.hpp"
-#include "liqo/quota/quota_ledger.hpp"
+#include "quota/quota_ledger.hpp"
 
 namespace liqo::controllers {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "controllers/slices/slice_tenant.hpp"
+#include "core/owner.hpp"
+#include "core/peering/csr.hpp"
+#include "core/peering/handshake.hpp"
+#include "core/peering/names.hpp"
+#include "core/slices/status.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/handshake.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/slices/status.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -2,6 +2,9 @@
 
 #include <set>
 
+#include "core/owner.hpp"
+#include "core/peering/names.hpp"
+#include "core/slices/local.hpp"
 #include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -10,9 +13,6 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/slices/local.hpp"
 
 namespace liqo::controllers {
 

@@ -1,8 +1,8 @@
 #include "controllers/storage/remote_data_watch.hpp"
 
+#include "core/storage/volume.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/storage/volume.hpp"
 
 namespace liqo::controllers {
 

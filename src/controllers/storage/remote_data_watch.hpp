@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "liqo/controllers/context.hpp"
-#include "liqo/core/storage/remote_data.hpp"
+#include "controllers/context.hpp"
+#include "core/storage/remote_data.hpp"
 
 namespace liqo::controllers {
 

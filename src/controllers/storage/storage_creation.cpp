@@ -1,16 +1,16 @@
 // How a claim gets its volume: the claim behind it first, then the volume between the two.
 #include "controllers/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
+#include "core/offloading/order.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/peering/replication.hpp"
+#include "core/slices/policy.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/peering/replication.hpp"
-#include "liqo/core/slices/policy.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -5,16 +5,16 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/older_namesake.hpp"
 #include "controllers/storage/storage_parts.hpp"
+#include "core/late_requests.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/slices/policy.hpp"
+#include "core/storage/claim_plan.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/late_requests.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/slices/policy.hpp"
-#include "liqo/core/storage/claim_plan.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -7,14 +7,14 @@
 #include <optional>
 #include <string>
 
+#include "controllers/context.hpp"
+#include "controllers/providers/provider_link.hpp"
 #include "controllers/runnable.hpp"
+#include "core/slices/policy.hpp"
+#include "core/storage/volume.hpp"
+#include "core/storage/volume_plan.hpp"
 #include "kube/client/api.hpp"
 #include "kube/runtime/controller.hpp"
-#include "liqo/controllers/context.hpp"
-#include "liqo/controllers/providers/provider_link.hpp"
-#include "liqo/core/slices/policy.hpp"
-#include "liqo/core/storage/volume.hpp"
-#include "liqo/core/storage/volume_plan.hpp"
 
 namespace liqo::controllers {
 

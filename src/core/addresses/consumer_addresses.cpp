@@ -1,10 +1,10 @@
-#include "liqo/core/addresses/consumer_addresses.hpp"
+#include "core/addresses/consumer_addresses.hpp"
 
 #include <algorithm>
 
 #include "core/addresses/declared_ranges.hpp"
+#include "core/addresses/network_configuration.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/addresses/network_configuration.hpp"
 
 namespace liqo::core {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/addresses/ip.hpp"
 #include "kube/k8s/object.hpp"
-#include "liqo/core/addresses/ip.hpp"
 
 namespace liqo::core {
 

@@ -1,4 +1,4 @@
-#include "liqo/core/addresses/ip.hpp"
+#include "core/addresses/ip.hpp"
 
 #include <arpa/inet.h>
 

@@ -1,4 +1,4 @@
-#include "liqo/core/addresses/network_configuration.hpp"
+#include "core/addresses/network_configuration.hpp"
 
 #include "kube/k8s/condition.hpp"
 

@@ -1,4 +1,4 @@
-#include "liqo/core/addresses/own_addresses.hpp"
+#include "core/addresses/own_addresses.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "liqo/core/addresses/peer_addresses.hpp"
+#include "core/addresses/peer_addresses.hpp"
 
 #include <algorithm>
 
 #include "core/addresses/declared_ranges.hpp"
+#include "core/addresses/network_configuration.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/addresses/network_configuration.hpp"
 
 namespace liqo::core {
 

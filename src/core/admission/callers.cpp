@@ -1,10 +1,10 @@
-#include "liqo/core/admission/callers.hpp"
+#include "core/admission/callers.hpp"
 
 #include <algorithm>
 
+#include "core/admission/patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/patch.hpp"
 
 namespace liqo::core::admission {
 namespace {

@@ -1,7 +1,7 @@
-#include "liqo/core/admission/check_orders.hpp"
+#include "core/admission/check_orders.hpp"
 
 #include "core/admission/order_table.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
+#include "core/admission/tenant_rules.hpp"
 
 namespace liqo::core::admission {
 namespace {

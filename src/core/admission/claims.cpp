@@ -1,12 +1,12 @@
-#include "liqo/core/admission/claims.hpp"
+#include "core/admission/claims.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
 
+#include "core/admission/check_orders.hpp"
+#include "core/admission/tenant_rules.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/core/admission/check_orders.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
 
 namespace liqo::core::admission {
 namespace {

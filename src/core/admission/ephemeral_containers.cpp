@@ -1,12 +1,12 @@
-#include "liqo/core/admission/ephemeral_containers.hpp"
+#include "core/admission/ephemeral_containers.hpp"
 
 #include <initializer_list>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "core/names.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;

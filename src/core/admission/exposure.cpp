@@ -1,14 +1,14 @@
-#include "liqo/core/admission/exposure.hpp"
+#include "core/admission/exposure.hpp"
 
 #include <algorithm>
 #include <iterator>
 
+#include "core/admission/check_orders.hpp"
+#include "core/admission/pod_firewall.hpp"
+#include "core/admission/tenant_rules.hpp"
+#include "core/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/admission/check_orders.hpp"
-#include "liqo/core/admission/pod_firewall.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core::admission {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "liqo/core/admission/pod_policy.hpp"
+#include "core/admission/pod_policy.hpp"
 
 namespace liqo::core::admission {
 

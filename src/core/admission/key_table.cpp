@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "core/names.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core::admission {
 namespace {

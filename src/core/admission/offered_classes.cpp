@@ -1,4 +1,4 @@
-#include "liqo/core/admission/offered_classes.hpp"
+#include "core/admission/offered_classes.hpp"
 
 #include <algorithm>
 #include <iterator>

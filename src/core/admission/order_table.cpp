@@ -4,7 +4,7 @@
 #include <span>
 
 #include "core/admission/key_table.hpp"
-#include "liqo/core/names.hpp"
+#include "core/names.hpp"
 
 namespace liqo::core::admission {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "liqo/core/admission/orders.hpp"
+#include "core/admission/orders.hpp"
 
 namespace liqo::core::admission {
 

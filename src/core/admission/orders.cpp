@@ -1,4 +1,4 @@
-#include "liqo/core/admission/orders.hpp"
+#include "core/admission/orders.hpp"
 
 #include "core/admission/order_table.hpp"
 #include "core/json_values.hpp"

@@ -1,4 +1,4 @@
-#include "liqo/core/admission/pod_firewall.hpp"
+#include "core/admission/pod_firewall.hpp"
 
 #include <algorithm>
 #include <unordered_map>

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/admission/pod_policy.hpp"
 #include "kube/base/json.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
 
 namespace liqo::core::admission {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "liqo/core/admission/pod_firewall.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
+#include "core/admission/pod_firewall.hpp"
+#include "core/admission/pod_policy.hpp"
 
 namespace liqo::core::admission {
 

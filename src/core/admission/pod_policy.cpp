@@ -1,12 +1,12 @@
-#include "liqo/core/admission/pod_policy.hpp"
+#include "core/admission/pod_policy.hpp"
 
 #include <algorithm>
 #include <variant>
 
+#include "core/admission/pod_policy_keys.hpp"
+#include "core/names.hpp"
+#include "core/nearest.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/core/admission/pod_policy_keys.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/nearest.hpp"
 
 namespace liqo::core::admission {
 namespace json = kube::json;

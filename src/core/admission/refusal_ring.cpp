@@ -1,4 +1,4 @@
-#include "liqo/core/admission/refusal_ring.hpp"
+#include "core/admission/refusal_ring.hpp"
 
 #include <algorithm>
 #include <limits>

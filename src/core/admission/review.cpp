@@ -1,4 +1,4 @@
-#include "liqo/core/admission/review.hpp"
+#include "core/admission/review.hpp"
 
 #include "kube/base/printable.hpp"
 

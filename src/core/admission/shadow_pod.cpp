@@ -1,18 +1,18 @@
-#include "liqo/core/admission/shadow_pod.hpp"
+#include "core/admission/shadow_pod.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "core/admission/claims.hpp"
+#include "core/admission/ephemeral_containers.hpp"
+#include "core/admission/patch.hpp"
 #include "core/admission/pod_metadata.hpp"
+#include "core/admission/tenant_rules.hpp"
 #include "core/json_values.hpp"
+#include "core/names.hpp"
+#include "core/quota/quota_user.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/claims.hpp"
-#include "liqo/core/admission/ephemeral_containers.hpp"
-#include "liqo/core/admission/patch.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/quota/quota_user.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;

@@ -1,15 +1,15 @@
-#include "liqo/core/admission/tenant_policy.hpp"
+#include "core/admission/tenant_policy.hpp"
 
 #include <algorithm>
 
+#include "core/admission/pod_policy.hpp"
+#include "core/admission/pod_policy_keys.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/nearest.hpp"
+#include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/pod_policy.hpp"
-#include "liqo/core/admission/pod_policy_keys.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/nearest.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqo::core::admission {
 namespace {

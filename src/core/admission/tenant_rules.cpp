@@ -1,15 +1,15 @@
-#include "liqo/core/admission/tenant_rules.hpp"
+#include "core/admission/tenant_rules.hpp"
 
 #include <set>
 #include <span>
 
 #include "core/admission/written_size.hpp"
+#include "core/names.hpp"
+#include "core/peering/decisions.hpp"
+#include "core/peering/names.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/peering/decisions.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;

@@ -1,8 +1,8 @@
-#include "liqo/core/admission/twin_size.hpp"
+#include "core/admission/twin_size.hpp"
 
 #include <algorithm>
 
-#include "liqo/core/admission/tenant_rules.hpp"
+#include "core/admission/tenant_rules.hpp"
 
 namespace liqo::core::admission {
 namespace {

@@ -1,18 +1,18 @@
 // Admission of the kinds of peering: ResourceSlice, Tenant, ForeignCluster.
 #include <utility>
 
+#include "core/admission/callers.hpp"
+#include "core/admission/patch.hpp"
+#include "core/admission/tenant_rules.hpp"
+#include "core/admission/validations.hpp"
+#include "core/names.hpp"
+#include "core/peering/decisions.hpp"
+#include "core/quota/resources.hpp"
+#include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/request.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/admission/callers.hpp"
-#include "liqo/core/admission/patch.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/admission/validations.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/peering/decisions.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;

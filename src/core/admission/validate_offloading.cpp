@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <map>
 
+#include "core/admission/patch.hpp"
+#include "core/admission/tenant_rules.hpp"
+#include "core/admission/validations.hpp"
+#include "core/names.hpp"
+#include "core/namespaces/desired_mapping.hpp"
+#include "core/node_selector.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/vk_options_template.hpp"
-#include "liqo/core/admission/patch.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/admission/validations.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/namespaces/desired_mapping.hpp"
-#include "liqo/core/node_selector.hpp"
 
 namespace liqo::core::admission {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "liqo/core/admission/review.hpp"
+#include "core/admission/review.hpp"
 
 namespace liqo::core::admission {
 

@@ -1,4 +1,4 @@
-#include "liqo/core/figures/front_proxy.hpp"
+#include "core/figures/front_proxy.hpp"
 
 #include <algorithm>
 #include <optional>

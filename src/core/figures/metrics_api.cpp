@@ -1,11 +1,11 @@
-#include "liqo/core/figures/metrics_api.hpp"
+#include "core/figures/metrics_api.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "core/peering/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::core {
 namespace {

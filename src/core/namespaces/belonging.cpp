@@ -1,4 +1,4 @@
-#include "liqo/core/namespaces/belonging.hpp"
+#include "core/namespaces/belonging.hpp"
 
 #include "liqo/api/labels.hpp"
 

@@ -1,15 +1,15 @@
-#include "liqo/core/namespaces/desired_mapping.hpp"
+#include "core/namespaces/desired_mapping.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "core/difference.hpp"
+#include "core/namespaces/remote_name.hpp"
+#include "core/namespaces/selections.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/remote_name.hpp"
-#include "liqo/core/namespaces/selections.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,10 +1,10 @@
-#include "liqo/core/namespaces/earlier_pods.hpp"
+#include "core/namespaces/earlier_pods.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "core/offloading/pod_scheduling.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/offloading/pod_scheduling.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

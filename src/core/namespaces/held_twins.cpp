@@ -1,4 +1,4 @@
-#include "liqo/core/namespaces/held_twins.hpp"
+#include "core/namespaces/held_twins.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "liqo/core/namespaces/namespace_mapping.hpp"
+#include "core/namespaces/namespace_mapping.hpp"
 
 #include <algorithm>
 #include <iterator>
 
+#include "core/names.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 

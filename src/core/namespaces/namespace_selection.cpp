@@ -1,13 +1,13 @@
-#include "liqo/core/namespaces/namespace_selection.hpp"
+#include "core/namespaces/namespace_selection.hpp"
 
 #include <algorithm>
 
+#include "core/names.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/selector_text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/selector_text.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

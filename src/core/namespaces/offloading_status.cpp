@@ -1,11 +1,11 @@
-#include "liqo/core/namespaces/offloading_status.hpp"
+#include "core/namespaces/offloading_status.hpp"
 
 #include <algorithm>
 
+#include "core/namespaces/desired_mapping.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/desired_mapping.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,10 +1,10 @@
-#include "liqo/core/namespaces/remote_name.hpp"
+#include "core/namespaces/remote_name.hpp"
 
 #include <algorithm>
 
+#include "core/names.hpp"
+#include "core/peering/names.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::core {
 namespace {

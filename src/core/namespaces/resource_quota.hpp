@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/quota/resources.hpp"
 #include "kube/k8s/object.hpp"
-#include "liqo/core/quota/resources.hpp"
 
 namespace liqo::core {
 

@@ -1,4 +1,4 @@
-#include "liqo/core/namespaces/selections.hpp"
+#include "core/namespaces/selections.hpp"
 
 #include <utility>
 

@@ -1,13 +1,13 @@
-#include "liqo/core/namespaces/tenant_roles.hpp"
+#include "core/namespaces/tenant_roles.hpp"
 
 #include <algorithm>
 
 #include "core/bindings.hpp"
+#include "core/digest.hpp"
+#include "core/names.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

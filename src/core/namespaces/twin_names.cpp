@@ -1,8 +1,8 @@
-#include "liqo/core/namespaces/twin_names.hpp"
+#include "core/namespaces/twin_names.hpp"
 
 #include <algorithm>
 
-#include "liqo/core/peering/names.hpp"
+#include "core/peering/names.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,16 +1,16 @@
-#include "liqo/core/namespaces/twin_plan.hpp"
+#include "core/namespaces/twin_plan.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "core/bindings.hpp"
 #include "core/difference.hpp"
+#include "core/names.hpp"
+#include "core/namespaces/belonging.hpp"
+#include "core/namespaces/remote_name.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/namespaces/belonging.hpp"
-#include "liqo/core/namespaces/remote_name.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

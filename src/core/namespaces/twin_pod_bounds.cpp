@@ -1,16 +1,16 @@
-#include "liqo/core/namespaces/twin_pod_bounds.hpp"
+#include "core/namespaces/twin_pod_bounds.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <tuple>
 
+#include "core/names.hpp"
 #include "core/namespaces/resource_quota.hpp"
+#include "core/namespaces/twin_quota.hpp"
+#include "core/quota/demand.hpp"
+#include "core/quota/quota_user.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/namespaces/twin_quota.hpp"
-#include "liqo/core/quota/demand.hpp"
-#include "liqo/core/quota/quota_user.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

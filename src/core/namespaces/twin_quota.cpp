@@ -1,4 +1,4 @@
-#include "liqo/core/namespaces/twin_quota.hpp"
+#include "core/namespaces/twin_quota.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "liqo/core/namespaces/twin_states.hpp"
+#include "core/namespaces/twin_states.hpp"
 
 #include <map>
 
-#include "liqo/core/namespaces/held_twins.hpp"
+#include "core/namespaces/held_twins.hpp"
 
 namespace liqo::core {
 

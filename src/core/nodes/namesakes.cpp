@@ -1,4 +1,4 @@
-#include "liqo/core/nodes/namesakes.hpp"
+#include "core/nodes/namesakes.hpp"
 
 #include <tuple>
 

@@ -1,4 +1,4 @@
-#include "liqo/core/nodes/node.hpp"
+#include "core/nodes/node.hpp"
 
 #include <algorithm>
 #include <cctype>

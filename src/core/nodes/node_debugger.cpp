@@ -1,4 +1,4 @@
-#include "liqo/core/nodes/node_debugger.hpp"
+#include "core/nodes/node_debugger.hpp"
 
 #include <algorithm>
 #include <string>

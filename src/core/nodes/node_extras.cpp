@@ -1,11 +1,11 @@
-#include "liqo/core/nodes/node_extras.hpp"
+#include "core/nodes/node_extras.hpp"
 
+#include "core/names.hpp"
 #include "core/nodes/node_labels.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/vk_options_template.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,4 +1,4 @@
-#include "liqo/core/nodes/node_failure.hpp"
+#include "core/nodes/node_failure.hpp"
 
 #include <algorithm>
 

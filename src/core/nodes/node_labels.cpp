@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/names.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 namespace {

@@ -2,7 +2,7 @@
 // Tested by test/unit/core/nodes/node_test.cpp.
 #pragma once
 
-#include "liqo/core/nodes/node.hpp"
+#include "core/nodes/node.hpp"
 
 namespace liqo::core {
 

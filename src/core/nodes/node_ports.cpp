@@ -1,8 +1,8 @@
-#include "liqo/core/nodes/node_ports.hpp"
+#include "core/nodes/node_ports.hpp"
 
 #include <vector>
 
-#include "liqo/core/nodes/node.hpp"
+#include "core/nodes/node.hpp"
 
 namespace liqo::core {
 

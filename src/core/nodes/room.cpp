@@ -1,14 +1,14 @@
-#include "liqo/core/nodes/room.hpp"
+#include "core/nodes/room.hpp"
 
 #include <algorithm>
 #include <span>
 
+#include "core/offloading/pod_status.hpp"
+#include "core/quota/pod_requests.hpp"
+#include "core/slices/denial.hpp"
+#include "core/slices/grant.hpp"
 #include "kube/base/quantity.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/quota/pod_requests.hpp"
-#include "liqo/core/slices/denial.hpp"
-#include "liqo/core/slices/grant.hpp"
 
 namespace liqo::core {
 namespace {

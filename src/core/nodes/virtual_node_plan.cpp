@@ -1,8 +1,8 @@
-#include "liqo/core/nodes/virtual_node_plan.hpp"
+#include "core/nodes/virtual_node_plan.hpp"
 
+#include "core/peering/probe.hpp"
+#include "core/peering/silence.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/probe.hpp"
-#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::core {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "core/node_selector.hpp"
 #include "core/offloading/placement.hpp"
+#include "core/selector_text.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/node_selector.hpp"
-#include "liqo/core/selector_text.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

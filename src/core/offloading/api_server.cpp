@@ -1,9 +1,9 @@
 #include "core/offloading/api_server.hpp"
 
 #include "core/json_values.hpp"
+#include "core/names.hpp"
+#include "core/offloading/service_account_token.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

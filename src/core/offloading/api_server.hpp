@@ -2,8 +2,8 @@
 // Tested by test/unit/core/offloading/shadow_pod_test.cpp.
 #pragma once
 
+#include "core/offloading/context.hpp"
 #include "kube/k8s/object.hpp"
-#include "liqo/core/offloading/context.hpp"
 
 namespace liqo::core {
 

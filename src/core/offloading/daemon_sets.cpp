@@ -1,13 +1,13 @@
-#include "liqo/core/offloading/daemon_sets.hpp"
+#include "core/offloading/daemon_sets.hpp"
 
 #include <algorithm>
 
+#include "core/node_selector.hpp"
 #include "core/offloading/placement.hpp"
+#include "core/offloading/pod_scheduling.hpp"
+#include "core/quota/pod_requests.hpp"
+#include "core/selector_text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/node_selector.hpp"
-#include "liqo/core/offloading/pod_scheduling.hpp"
-#include "liqo/core/quota/pod_requests.hpp"
-#include "liqo/core/selector_text.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

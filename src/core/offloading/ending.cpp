@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/ending.hpp"
+#include "core/offloading/ending.hpp"
 
 #include <algorithm>
 #include <string>

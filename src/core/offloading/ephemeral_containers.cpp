@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/ephemeral_containers.hpp"
+#include "core/offloading/ephemeral_containers.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -7,9 +7,9 @@
 #include "core/json_values.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/refused_container.hpp"
+#include "core/offloading/shadow_pod.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/shadow_pod.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/event_source.hpp"
+#include "core/offloading/event_source.hpp"
 
 #include <algorithm>
 

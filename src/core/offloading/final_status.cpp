@@ -1,9 +1,9 @@
-#include "liqo/core/offloading/final_status.hpp"
+#include "core/offloading/final_status.hpp"
 
 #include "core/json_values.hpp"
+#include "core/offloading/pod_plan.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/not_reflected.hpp"
+#include "core/offloading/not_reflected.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/order.hpp"
+#include "core/offloading/order.hpp"
 
 #include "liqo/api/labels.hpp"
 

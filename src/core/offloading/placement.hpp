@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/node_selector.hpp"
 #include "kube/base/json.hpp"
-#include "liqo/core/node_selector.hpp"
 
 namespace liqo::core {
 

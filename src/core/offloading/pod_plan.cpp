@@ -1,18 +1,18 @@
-#include "liqo/core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_plan.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
+#include "core/nodes/node_debugger.hpp"
+#include "core/offloading/ending.hpp"
+#include "core/offloading/final_status.hpp"
+#include "core/offloading/order.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/nodes/node_debugger.hpp"
-#include "liqo/core/offloading/ending.hpp"
-#include "liqo/core/offloading/final_status.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

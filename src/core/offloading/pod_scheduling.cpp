@@ -1,10 +1,10 @@
-#include "liqo/core/offloading/pod_scheduling.hpp"
+#include "core/offloading/pod_scheduling.hpp"
 
 #include <algorithm>
 
+#include "core/node_selector.hpp"
 #include "core/offloading/placement.hpp"
-#include "liqo/core/node_selector.hpp"
-#include "liqo/core/selector_text.hpp"
+#include "core/selector_text.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,21 +1,21 @@
-#include "liqo/core/offloading/pod_status.hpp"
+#include "core/offloading/pod_status.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/bounded.hpp"
 #include "core/json_values.hpp"
+#include "core/offloading/ephemeral_containers.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/provider_pod.hpp"
+#include "core/offloading/remote_warning.hpp"
+#include "core/quota/resources.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/offloading/ephemeral_containers.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
-#include "liqo/core/offloading/remote_warning.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,20 +1,20 @@
-#include "liqo/core/offloading/provider_pod.hpp"
+#include "core/offloading/provider_pod.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 #include "core/admission/kept_metadata.hpp"
+#include "core/admission/orders.hpp"
+#include "core/digest.hpp"
 #include "core/json_values.hpp"
 #include "core/offloading/label_keys.hpp"
+#include "core/offloading/left_out.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/resize.hpp"
+#include "core/owner.hpp"
+#include "core/reflection/meta.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/admission/orders.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/offloading/left_out.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/resize.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

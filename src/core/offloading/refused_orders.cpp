@@ -1,5 +1,5 @@
-#include "liqo/core/offloading/refused_orders.hpp"
-#include "liqo/core/digest.hpp"
+#include "core/offloading/refused_orders.hpp"
+#include "core/digest.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // The statuses of pods that the provider refuses, ends or does not run.
 #include "core/json_values.hpp"
+#include "core/offloading/final_status.hpp"
+#include "core/offloading/pod_status.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/offloading/final_status.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

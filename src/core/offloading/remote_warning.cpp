@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/remote_warning.hpp"
+#include "core/offloading/remote_warning.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,11 +6,11 @@
 #include <tuple>
 #include <utility>
 
+#include "core/digest.hpp"
+#include "core/offloading/pod_plan.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

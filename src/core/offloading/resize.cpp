@@ -1,14 +1,14 @@
-#include "liqo/core/offloading/resize.hpp"
+#include "core/offloading/resize.hpp"
 
 #include <charconv>
 
 #include "core/being_resized.hpp"
+#include "core/digest.hpp"
 #include "core/json_values.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/digest.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,15 +1,15 @@
-#include "liqo/core/offloading/service_account_token.hpp"
+#include "core/offloading/service_account_token.hpp"
 
 #include <algorithm>
 #include <iterator>
 
+#include "core/digest.hpp"
+#include "core/names.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/offloading/shadow_pod.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/offloading/shadow_pod.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,19 +1,19 @@
-#include "liqo/core/offloading/shadow_plan.hpp"
+#include "core/offloading/shadow_plan.hpp"
 
 #include <algorithm>
 #include <tuple>
 
+#include "core/offloading/ending.hpp"
+#include "core/offloading/ephemeral_containers.hpp"
+#include "core/offloading/order.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/offloading/provider_pod.hpp"
+#include "core/owner.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/offloading/ending.hpp"
-#include "liqo/core/offloading/ephemeral_containers.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
-#include "liqo/core/owner.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,15 +1,15 @@
-#include "liqo/core/offloading/shadow_pod.hpp"
+#include "core/offloading/shadow_pod.hpp"
 
 #include "core/json_values.hpp"
+#include "core/names.hpp"
 #include "core/offloading/affinity.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/label_keys.hpp"
+#include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
+#include "core/reflection/meta.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,12 +1,12 @@
-#include "liqo/core/offloading/shadow_pod_update.hpp"
+#include "core/offloading/shadow_pod_update.hpp"
 
 #include <algorithm>
 
 #include "core/json_values.hpp"
+#include "core/offloading/order.hpp"
 #include "core/offloading/shadow_metadata.hpp"
+#include "core/reflection/meta.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

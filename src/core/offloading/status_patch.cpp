@@ -1,8 +1,8 @@
 // Computes the strategic merge patch from the status that a pod has to the wanted one.
 #include "core/difference.hpp"
 #include "core/json_values.hpp"
+#include "core/offloading/pod_status.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,12 +1,12 @@
-#include "liqo/core/offloading/waiting.hpp"
+#include "core/offloading/waiting.hpp"
 
 #include <algorithm>
 
+#include "core/nodes/room.hpp"
 #include "core/offloading/placement.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/nodes/room.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,16 +1,16 @@
-#include "liqo/core/offloading/waiting_pod.hpp"
+#include "core/offloading/waiting_pod.hpp"
 
 #include <ranges>
 
 #include "core/bounded.hpp"
+#include "core/offloading/ephemeral_containers.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/offloading/remote_warning.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/offloading/ephemeral_containers.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/offloading/remote_warning.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

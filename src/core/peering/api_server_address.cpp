@@ -1,4 +1,4 @@
-#include "liqo/core/peering/api_server_address.hpp"
+#include "core/peering/api_server_address.hpp"
 
 #include <algorithm>
 

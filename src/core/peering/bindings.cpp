@@ -1,12 +1,12 @@
 // The role bindings of a peering (forge.hpp).
 #include "core/bindings.hpp"
+#include "core/owner.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
+#include "core/peering/silence.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::core {
 namespace {

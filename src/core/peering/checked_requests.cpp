@@ -1,6 +1,6 @@
-#include "liqo/core/peering/checked_requests.hpp"
+#include "core/peering/checked_requests.hpp"
 
-#include "liqo/core/digest.hpp"
+#include "core/digest.hpp"
 
 namespace liqo::core {
 

@@ -1,4 +1,4 @@
-#include "liqo/core/peering/clock_skew.hpp"
+#include "core/peering/clock_skew.hpp"
 
 namespace liqo::core {
 namespace {

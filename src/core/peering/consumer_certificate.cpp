@@ -1,10 +1,10 @@
-#include "liqo/core/peering/consumer_certificate.hpp"
+#include "core/peering/consumer_certificate.hpp"
 
 #include <algorithm>
 #include <chrono>
 
+#include "core/secret_bytes.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::core {
 namespace {

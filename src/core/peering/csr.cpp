@@ -1,13 +1,13 @@
-#include "liqo/core/peering/csr.hpp"
+#include "core/peering/csr.hpp"
 
 #include <openssl/err.h>
 #include <openssl/objects.h>
 
 #include "core/peering/distinguished_name.hpp"
+#include "core/peering/names.hpp"
 #include "core/peering/pem.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::core {
 namespace {

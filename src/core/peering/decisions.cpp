@@ -1,4 +1,4 @@
-#include "liqo/core/peering/decisions.hpp"
+#include "core/peering/decisions.hpp"
 
 #include "liqo/api/tenant.hpp"
 

@@ -2,8 +2,8 @@
 // Tested by test/unit/core/peering/csr_test.cpp and test/unit/core/peering/strict_csr_test.cpp.
 #pragma once
 
+#include "core/peering/csr.hpp"
 #include "core/peering/libcrypto.hpp"
-#include "liqo/core/peering/csr.hpp"
 
 namespace liqo::core {
 

@@ -1,8 +1,11 @@
-#include "liqo/core/peering/foreign_cluster.hpp"
+#include "core/peering/foreign_cluster.hpp"
 
 #include <algorithm>
 #include <set>
 
+#include "core/addresses/peer_addresses.hpp"
+#include "core/peering/clock_skew.hpp"
+#include "core/peering/offloading_part.hpp"
 #include "core/set_or_erase.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/identity.hpp"
@@ -10,9 +13,6 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "liqo/core/addresses/peer_addresses.hpp"
-#include "liqo/core/peering/clock_skew.hpp"
-#include "liqo/core/peering/offloading_part.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,16 +1,16 @@
-#include "liqo/core/peering/forge.hpp"
+#include "core/peering/forge.hpp"
 
 #include <utility>
 
+#include "core/owner.hpp"
+#include "core/peering/csr.hpp"
+#include "core/peering/names.hpp"
+#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,9 +1,9 @@
-#include "liqo/core/peering/handshake.hpp"
+#include "core/peering/handshake.hpp"
 
+#include "core/peering/csr.hpp"
+#include "core/peering/renewal.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/auth_params.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::core {
 namespace {

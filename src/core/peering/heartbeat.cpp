@@ -1,10 +1,10 @@
-#include "liqo/core/peering/heartbeat.hpp"
+#include "core/peering/heartbeat.hpp"
 
 #include <algorithm>
 
+#include "core/owner.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/owner.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

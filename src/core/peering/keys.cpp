@@ -1,4 +1,4 @@
-#include "liqo/core/peering/keys.hpp"
+#include "core/peering/keys.hpp"
 
 #include <openssl/core_names.h>
 #include <openssl/decoder.h>

@@ -1,4 +1,4 @@
-#include "liqo/core/peering/kubeconfig.hpp"
+#include "core/peering/kubeconfig.hpp"
 
 #include "kube/base/base64.hpp"
 #include "kube/base/json.hpp"

@@ -1,4 +1,4 @@
-#include "liqo/core/peering/missing_twins.hpp"
+#include "core/peering/missing_twins.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
-#include "liqo/core/peering/names.hpp"
+#include "core/peering/names.hpp"
 
-#include "liqo/core/digest.hpp"
-#include "liqo/core/names.hpp"
+#include "core/digest.hpp"
+#include "core/names.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/core/peering/probe.hpp"
+#include "core/peering/probe.hpp"
 
 namespace liqo::core {
 

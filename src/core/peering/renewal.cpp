@@ -1,4 +1,4 @@
-#include "liqo/core/peering/renewal.hpp"
+#include "core/peering/renewal.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,13 +1,13 @@
-#include "liqo/core/peering/replication.hpp"
+#include "core/peering/replication.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "core/difference.hpp"
+#include "core/reflection/meta.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,10 +1,10 @@
-#include "liqo/core/peering/silence.hpp"
+#include "core/peering/silence.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "core/peering/clock_skew.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/core/peering/clock_skew.hpp"
 
 namespace liqo::core {
 namespace {

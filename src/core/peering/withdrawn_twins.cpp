@@ -1,14 +1,14 @@
-#include "liqo/core/peering/withdrawn_twins.hpp"
+#include "core/peering/withdrawn_twins.hpp"
 
 #include <algorithm>
 #include <ranges>
 #include <set>
 
+#include "core/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,4 +1,4 @@
-#include "liqo/core/quota/account.hpp"
+#include "core/quota/account.hpp"
 
 #include <utility>
 

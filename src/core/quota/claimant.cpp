@@ -1,4 +1,4 @@
-#include "liqo/core/quota/claimant.hpp"
+#include "core/quota/claimant.hpp"
 
 #include <algorithm>
 

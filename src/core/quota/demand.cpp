@@ -1,4 +1,4 @@
-#include "liqo/core/quota/demand.hpp"
+#include "core/quota/demand.hpp"
 
 #include <set>
 

@@ -1,11 +1,11 @@
-#include "liqo/core/quota/ledger.hpp"
+#include "core/quota/ledger.hpp"
 
 #include <algorithm>
 #include <optional>
 
+#include "core/digest.hpp"
 #include "kube/base/scalar.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/digest.hpp"
 
 namespace liqo::core {
 namespace {

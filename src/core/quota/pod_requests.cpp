@@ -1,4 +1,4 @@
-#include "liqo/core/quota/pod_requests.hpp"
+#include "core/quota/pod_requests.hpp"
 
 #include <algorithm>
 

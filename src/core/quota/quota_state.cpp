@@ -1,4 +1,4 @@
-#include "liqo/core/quota/quota_state.hpp"
+#include "core/quota/quota_state.hpp"
 
 namespace liqo::core {
 

@@ -1,4 +1,4 @@
-#include "liqo/core/quota/quota_user.hpp"
+#include "core/quota/quota_user.hpp"
 
 namespace liqo::core {
 

@@ -1,4 +1,4 @@
-#include "liqo/core/quota/resources.hpp"
+#include "core/quota/resources.hpp"
 
 namespace liqo::core {
 namespace {

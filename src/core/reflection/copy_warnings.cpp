@@ -1,10 +1,10 @@
-#include "liqo/core/reflection/copy_warnings.hpp"
+#include "core/reflection/copy_warnings.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "core/offloading/remote_warning.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/offloading/remote_warning.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/core/reflection/endpoint_slice_plan.hpp"
+#include "core/reflection/endpoint_slice_plan.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,16 +7,16 @@
 #include <tuple>
 
 #include "core/admission/key_table.hpp"
+#include "core/digest.hpp"
+#include "core/names.hpp"
+#include "core/offloading/left_out.hpp"
+#include "core/owner.hpp"
+#include "core/reflection/meta.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/digest.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/offloading/left_out.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,4 +1,4 @@
-#include "liqo/core/reflection/home_endpoints.hpp"
+#include "core/reflection/home_endpoints.hpp"
 
 #include <algorithm>
 

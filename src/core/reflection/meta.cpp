@@ -1,4 +1,4 @@
-#include "liqo/core/reflection/meta.hpp"
+#include "core/reflection/meta.hpp"
 
 #include <algorithm>
 

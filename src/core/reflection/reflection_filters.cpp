@@ -1,4 +1,4 @@
-#include "liqo/core/reflection/reflection_filters.hpp"
+#include "core/reflection/reflection_filters.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "liqo/core/reflection/was_there_before.hpp"
+#include "core/reflection/was_there_before.hpp"
 
 #include <algorithm>
 

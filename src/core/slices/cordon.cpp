@@ -1,4 +1,4 @@
-#include "liqo/core/slices/cordon.hpp"
+#include "core/slices/cordon.hpp"
 
 #include "liqo/api/labels.hpp"
 

@@ -1,16 +1,16 @@
-#include "liqo/core/slices/denial.hpp"
+#include "core/slices/denial.hpp"
 
 #include <algorithm>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "core/quota/resources.hpp"
+#include "core/slices/grant.hpp"
+#include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/core/slices/grant.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,8 +1,8 @@
-#include "liqo/core/slices/grant.hpp"
+#include "core/slices/grant.hpp"
 
 #include <algorithm>
 
-#include "liqo/core/slices/provider_words.hpp"
+#include "core/slices/provider_words.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,12 +1,12 @@
-#include "liqo/core/slices/inventory.hpp"
+#include "core/slices/inventory.hpp"
 
 #include <algorithm>
 
+#include "core/control_plane.hpp"
+#include "core/quota/pod_requests.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "liqo/core/control_plane.hpp"
-#include "liqo/core/quota/pod_requests.hpp"
 
 namespace liqo::core {
 namespace {

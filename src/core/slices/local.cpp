@@ -1,18 +1,18 @@
-#include "liqo/core/slices/local.hpp"
+#include "core/slices/local.hpp"
 
 #include <algorithm>
 
 #include "core/difference.hpp"
+#include "core/names.hpp"
 #include "core/nodes/node_labels.hpp"
+#include "core/owner.hpp"
 #include "core/set_or_erase.hpp"
+#include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/owner.hpp"
-#include "liqo/core/slices/request.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

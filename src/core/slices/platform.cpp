@@ -1,8 +1,8 @@
-#include "liqo/core/slices/platform.hpp"
+#include "core/slices/platform.hpp"
 
 #include <algorithm>
 
-#include "liqo/core/slices/inventory.hpp"
+#include "core/slices/inventory.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,13 +1,13 @@
-#include "liqo/core/slices/policy.hpp"
+#include "core/slices/policy.hpp"
 
 #include <algorithm>
 
+#include "core/names.hpp"
+#include "core/slices/provider_words.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/slices/provider_words.hpp"
 
 namespace liqo::core {
 namespace {

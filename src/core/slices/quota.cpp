@@ -1,10 +1,10 @@
-#include "liqo/core/slices/quota.hpp"
+#include "core/slices/quota.hpp"
 
 #include "core/difference.hpp"
+#include "core/owner.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
-#include "liqo/core/owner.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

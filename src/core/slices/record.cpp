@@ -1,4 +1,4 @@
-#include "liqo/core/slices/record.hpp"
+#include "core/slices/record.hpp"
 
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"

@@ -1,8 +1,8 @@
-#include "liqo/core/slices/request.hpp"
+#include "core/slices/request.hpp"
 
+#include "core/names.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/names.hpp"
 
 namespace liqo::core {
 

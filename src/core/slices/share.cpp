@@ -1,9 +1,9 @@
-#include "liqo/core/slices/share.hpp"
+#include "core/slices/share.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "liqo/core/slices/request.hpp"
+#include "core/slices/request.hpp"
 
 namespace liqo::core {
 namespace {

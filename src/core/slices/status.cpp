@@ -1,4 +1,4 @@
-#include "liqo/core/slices/status.hpp"
+#include "core/slices/status.hpp"
 
 #include <algorithm>
 

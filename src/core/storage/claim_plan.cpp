@@ -1,4 +1,4 @@
-#include "liqo/core/storage/claim_plan.hpp"
+#include "core/storage/claim_plan.hpp"
 
 namespace liqo::core::storage {
 namespace {

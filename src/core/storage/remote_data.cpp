@@ -1,11 +1,11 @@
-#include "liqo/core/storage/remote_data.hpp"
+#include "core/storage/remote_data.hpp"
 
 #include <ranges>
 #include <set>
 
+#include "core/storage/volume.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/storage/volume.hpp"
 
 namespace liqo::core::storage {
 namespace {

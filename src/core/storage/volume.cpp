@@ -1,16 +1,16 @@
-#include "liqo/core/storage/volume.hpp"
+#include "core/storage/volume.hpp"
 
 #include <algorithm>
 #include <array>
 
+#include "core/admission/orders.hpp"
+#include "core/names.hpp"
+#include "core/reflection/meta.hpp"
+#include "core/selector_text.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/admission/orders.hpp"
-#include "liqo/core/names.hpp"
-#include "liqo/core/reflection/meta.hpp"
-#include "liqo/core/selector_text.hpp"
 
 namespace liqo::core::storage {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/core/storage/volume_carrier.hpp"
+#include "core/storage/volume_carrier.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "liqo/core/storage/volume_plan.hpp"
+#include "core/storage/volume_plan.hpp"
 
 #include <algorithm>
 
+#include "core/storage/volume.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/storage/volume.hpp"
 
 namespace liqo::core::storage {
 namespace {

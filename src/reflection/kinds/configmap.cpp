@@ -1,8 +1,8 @@
 // How ConfigMaps are reflected.
 #include <array>
 
+#include "core/names.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/names.hpp"
 #include "reflection/forge.hpp"
 
 namespace liqo::reflection {

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
+#include "core/reflection/home_endpoints.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/home_endpoints.hpp"
 #include "reflection/forge.hpp"
 
 namespace liqo::reflection {

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "liqo/api/kinds.hpp"
-#include "liqo/reflection/references.hpp"
 #include "reflection/forge.hpp"
+#include "reflection/references.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

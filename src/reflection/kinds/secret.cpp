@@ -1,8 +1,8 @@
 // How Secrets are reflected.
 #include <array>
 
+#include "core/offloading/service_account_token.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/service_account_token.hpp"
 #include "reflection/forge.hpp"
 
 namespace liqo::reflection {

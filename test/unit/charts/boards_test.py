@@ -113,7 +113,7 @@ def test_panels_do_not_lie_upon_each_other(name: str):
 
 def test_the_documentation_names_every_family_that_the_code_declares():
     declared = set()
-    for header in ("include/liqo/telemetry/families.hpp", "subprojects/kube/include/kube/telemetry/families.hpp"):
+    for header in ("src/telemetry/families.hpp", "subprojects/kube/include/kube/telemetry/families.hpp"):
         text = (ROOT / header).read_text(encoding="utf-8")
         declared |= set(re.findall(r'MetricFamily \w+\{\s*(?:counter|gauge|histogram),\s*"(\w+)"', text))
     assert declared == set(families())

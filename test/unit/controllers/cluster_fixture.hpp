@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "controllers/process.hpp"
+#include "controllers/providers/provider_link.hpp"
 #include "fake_signer.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/fake_quota_controller.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/controllers/process.hpp"
-#include "liqo/controllers/providers/provider_link.hpp"
 
 namespace liqo::testing {
 

@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "cluster_fixture.hpp"
+#include "core/offloading/provider_pod.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
 
 namespace liqo::testing {
 

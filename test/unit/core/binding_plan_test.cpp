@@ -1,11 +1,11 @@
-#include "liqo/core/binding_plan.hpp"
+#include "core/binding_plan.hpp"
 
 #include <doctest/doctest.h>
 
 #include <functional>
 
 #include "binding_plan_text.hpp"
-#include "liqo/core/peering/forge.hpp"
+#include "core/peering/forge.hpp"
 
 namespace liqo::core {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "core/binding_plan.hpp"
 #include "kube/base/json.hpp"
-#include "liqo/core/binding_plan.hpp"
 
 namespace liqo::core {
 

@@ -1,5 +1,5 @@
 // SHA-256 against the examples of FIPS 180-4, and the digest that only shows changes.
-#include "liqo/core/digest.hpp"
+#include "core/digest.hpp"
 #include <doctest/doctest.h>
 
 namespace liqo::core {

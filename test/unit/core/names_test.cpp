@@ -1,5 +1,5 @@
 // Names: their forms, and those that both clusters derive in the same way.
-#include "liqo/core/names.hpp"
+#include "core/names.hpp"
 
 #include <doctest/doctest.h>
 

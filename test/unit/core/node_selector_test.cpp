@@ -1,5 +1,5 @@
 // core/v1 NodeSelectors: every operator on what it must and must not match, and every mistake with its words.
-#include "liqo/core/node_selector.hpp"
+#include "core/node_selector.hpp"
 
 #include "objects.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/offloading/context.hpp"
 #include "kube/k8s/object.hpp"
-#include "liqo/core/offloading/context.hpp"
 
 namespace liqo::core::testing {
 

@@ -1,5 +1,5 @@
 // Who owns an object.
-#include "liqo/core/owner.hpp"
+#include "core/owner.hpp"
 
 #include "liqo/api/kinds.hpp"
 #include "objects.hpp"

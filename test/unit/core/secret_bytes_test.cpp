@@ -1,4 +1,4 @@
-#include "liqo/core/secret_bytes.hpp"
+#include "core/secret_bytes.hpp"
 
 #include "objects.hpp"
 

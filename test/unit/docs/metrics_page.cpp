@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "kube/telemetry/families.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace {
 

@@ -1,16 +1,16 @@
-#include "liqo/figures/api_service.hpp"
+#include "figures/api_service.hpp"
 
 #include <doctest/doctest.h>
 
 #include <optional>
 
+#include "core/figures/metrics_api.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/figures/metrics_api.hpp"
 
 namespace {
 

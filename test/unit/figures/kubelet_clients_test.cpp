@@ -1,5 +1,5 @@
 // What a kubelet learns of who asks it, over sockets.
-#include "liqo/figures/kubelet_clients.hpp"
+#include "figures/kubelet_clients.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "liqo/figures/kubelet_token_keeper.hpp"
+#include "figures/kubelet_token_keeper.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
-#include "liqo/figures/metric_agent.hpp"
+#include "figures/metric_agent.hpp"
 
 #include <doctest/doctest.h>
 
 #include "../kubelet/fakes.hpp"
+#include "core/figures/metrics_api.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/figures/metrics_api.hpp"
 
 namespace {
 

@@ -1,9 +1,9 @@
-#include "liqo/figures/scraper.hpp"
+#include "figures/scraper.hpp"
 
 #include <doctest/doctest.h>
 
 #include "../kubelet/fakes.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "liqo/kubelet/authorizer.hpp"
+#include "kubelet/authorizer.hpp"
 
 #include <doctest/doctest.h>
 

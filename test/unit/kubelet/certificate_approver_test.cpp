@@ -1,12 +1,12 @@
 // The controller; which requests it may approve is tested in serving_certificate_test.cpp.
-#include "liqo/kubelet/certificate_approver.hpp"
+#include "kubelet/certificate_approver.hpp"
 
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/testing/sim_link.hpp"
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "kubelet/serving_certificate.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/net/http_client.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
+#include "kubelet/kubelet_server.hpp"
 #include "server_tls.hpp"
 #include "support/raw_socket.hpp"
 #include "support/run.hpp"

@@ -1,5 +1,5 @@
 // Figures of a virtual node, asked of a provider that may say anything, or nothing.
-#include "liqo/kubelet/figures_api.hpp"
+#include "kubelet/figures_api.hpp"
 
 #include <doctest/doctest.h>
 

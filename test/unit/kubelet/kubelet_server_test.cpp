@@ -1,4 +1,4 @@
-#include "liqo/kubelet/kubelet_server.hpp"
+#include "kubelet/kubelet_server.hpp"
 
 #include <doctest/doctest.h>
 

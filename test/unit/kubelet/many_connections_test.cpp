@@ -8,7 +8,7 @@
 #include "kube/client/command_connection.hpp"
 #include "kube/testing/allocated_bytes.hpp"
 #include "kube/testing/tunnel_end.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
+#include "kubelet/kubelet_server.hpp"
 #include "one_node_server.hpp"
 #include "spdy_peer.hpp"
 #include "upgrading_link.hpp"

@@ -1,10 +1,10 @@
 // Requests that come to the port of one virtual node.
-#include "liqo/kubelet/node_api.hpp"
+#include "kubelet/node_api.hpp"
 
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
+#include "kubelet/kubelet_server.hpp"
 #include "server_tls.hpp"
 
 namespace {

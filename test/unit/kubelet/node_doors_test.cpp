@@ -1,11 +1,11 @@
 // Ports that come and go with the Nodes.
-#include "liqo/kubelet/node_doors.hpp"
+#include "kubelet/node_doors.hpp"
 
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
+#include "kubelet/kubelet_server.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
 #include "server_tls.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // What a node uses: the sum of its pods, never falling, whatever the provider says.
-#include "liqo/kubelet/node_figures.hpp"
+#include "kubelet/node_figures.hpp"
 
 #include <doctest/doctest.h>
 

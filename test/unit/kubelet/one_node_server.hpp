@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fakes.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
+#include "kubelet/kubelet_server.hpp"
 #include "server_tls.hpp"
 
 namespace liqo::test {

@@ -1,5 +1,5 @@
 // What a provider says that pods use, and what of it is believed.
-#include "liqo/kubelet/pod_figures.hpp"
+#include "kubelet/pod_figures.hpp"
 
 #include <doctest/doctest.h>
 

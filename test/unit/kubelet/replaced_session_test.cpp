@@ -4,7 +4,7 @@
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/wire/spdy_session.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
+#include "kubelet/kubelet_server.hpp"
 #include "server_tls.hpp"
 
 namespace {

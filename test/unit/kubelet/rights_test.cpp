@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
-#include "liqo/kubelet/kubelet_server.hpp"
+#include "kubelet/kubelet_server.hpp"
 #include "server_tls.hpp"
 
 namespace {

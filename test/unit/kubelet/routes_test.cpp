@@ -1,4 +1,4 @@
-#include "liqo/kubelet/routes.hpp"
+#include "kubelet/routes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // The certificate by which servers of these tests serve.
 #pragma once
 
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "kubelet/serving_certificate.hpp"
 
 namespace liqo::test {
 

@@ -1,10 +1,10 @@
-#include "liqo/kubelet/serving_certificate.hpp"
+#include "kubelet/serving_certificate.hpp"
 
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
 #include "kube/base/base64.hpp"
-#include "liqo/kubelet/certificate_approver.hpp"
+#include "kubelet/certificate_approver.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "kube/async/task_group.hpp"
 #include "kube/client/websocket_tunnel.hpp"
 #include "kube/testing/allocated_bytes.hpp"
-#include "liqo/kubelet/port_forward_server.hpp"
+#include "kubelet/port_forward_server.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "liqo/core/offloading/daemon_sets.hpp"
+#include "core/offloading/daemon_sets.hpp"
 
 using namespace liqoctl;
 namespace json = kube::json;

@@ -1,7 +1,7 @@
 // `info` and `info peer`: documents and their text.
 #include <doctest/doctest.h>
 
-#include "liqo/core/peering/clock_skew.hpp"
+#include "core/peering/clock_skew.hpp"
 #include "model/local_info.hpp"
 #include "model/peer_info.hpp"
 #include "text/path.hpp"

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/storage/volume_carrier.hpp"
 #include "kube/base/json.hpp"
-#include "liqo/core/storage/volume_carrier.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "kube/testing/simulator.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/quota/quota_ledger.hpp"
+#include "quota/quota_ledger.hpp"
 
 namespace liqo::quota {
 

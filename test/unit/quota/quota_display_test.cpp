@@ -7,8 +7,8 @@
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/quota/quota_display.hpp"
-#include "liqo/quota/quota_metrics.hpp"
+#include "quota/quota_display.hpp"
+#include "quota/quota_metrics.hpp"
 
 namespace liqo::testing {
 namespace {

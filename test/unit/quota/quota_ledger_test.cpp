@@ -1,7 +1,7 @@
 // The quota ledger of one replica: what it counts. That no replica ever admits too much is for its simulation.
+#include "core/offloading/provider_pod.hpp"
+#include "core/peering/names.hpp"
 #include "ledger_fixture.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::quota {
 namespace {

@@ -2,8 +2,8 @@
 // by a Quota of before.
 #include <array>
 
+#include "core/peering/names.hpp"
 #include "ledger_fixture.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::quota {
 namespace {

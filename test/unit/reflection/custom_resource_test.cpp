@@ -1,5 +1,5 @@
 // Kinds that only configuration names.
-#include "liqo/reflection/custom_resource.hpp"
+#include "reflection/custom_resource.hpp"
 
 #include "objects.hpp"
 

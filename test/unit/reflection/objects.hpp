@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "liqo/core/reflection/home_endpoints.hpp"
-#include "liqo/reflection/kind.hpp"
+#include "core/reflection/home_endpoints.hpp"
+#include "reflection/kind.hpp"
 
 namespace liqo::reflection {
 

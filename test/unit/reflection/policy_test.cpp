@@ -1,5 +1,5 @@
 // What options and a VkOptionsTemplate say about each kind.
-#include "liqo/reflection/policy.hpp"
+#include "reflection/policy.hpp"
 
 #include "objects.hpp"
 

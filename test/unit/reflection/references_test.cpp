@@ -1,5 +1,5 @@
 // Which Secrets pods, Ingresses and service accounts refer to.
-#include "liqo/reflection/references.hpp"
+#include "reflection/references.hpp"
 
 #include "objects.hpp"
 

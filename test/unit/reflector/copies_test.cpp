@@ -1,5 +1,5 @@
 // What a list of metadata tells about copies whose versions are known.
-#include "liqo/reflector/copies.hpp"
+#include "reflector/copies.hpp"
 
 #include <doctest/doctest.h>
 

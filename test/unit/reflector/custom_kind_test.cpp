@@ -1,5 +1,5 @@
 // A kind that is made at run time, and what comes home of its copies.
-#include "liqo/reflection/custom_resource.hpp"
+#include "reflection/custom_resource.hpp"
 #include "reflector_fixture.hpp"
 
 namespace liqo::reflector {

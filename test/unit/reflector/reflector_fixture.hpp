@@ -13,7 +13,7 @@
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/simulator.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/reflector/reflector.hpp"
+#include "reflector/reflector.hpp"
 
 namespace liqo::reflector {
 

@@ -1,8 +1,8 @@
 // One kind reflected from rome to milan, over API servers in memory and in virtual time.
-#include "liqo/reflector/reflector.hpp"
+#include "reflector/reflector.hpp"
 
+#include "core/reflection/home_endpoints.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/reflection/home_endpoints.hpp"
 #include "reflector_fixture.hpp"
 
 namespace liqo::reflector {

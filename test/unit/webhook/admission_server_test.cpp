@@ -1,4 +1,4 @@
-#include "liqo/webhook/admission_server.hpp"
+#include "webhook/admission_server.hpp"
 
 #include <doctest/doctest.h>
 

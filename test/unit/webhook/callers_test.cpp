@@ -1,5 +1,5 @@
 // Who asks for reservations: API servers that can be probed or not, and somebody who only says that it is one.
-#include "liqo/webhook/callers.hpp"
+#include "webhook/callers.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/quota/quota_ledger.hpp"
-#include "liqo/webhook/reviews.hpp"
+#include "quota/quota_ledger.hpp"
+#include "webhook/reviews.hpp"
 
 namespace {
 

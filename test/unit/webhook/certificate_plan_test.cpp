@@ -1,4 +1,4 @@
-#include "liqo/webhook/certificate_plan.hpp"
+#include "webhook/certificate_plan.hpp"
 
 #include <doctest/doctest.h>
 

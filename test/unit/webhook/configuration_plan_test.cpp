@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "liqo/webhook/configurations.hpp"
+#include "webhook/configurations.hpp"
 
 namespace {
 

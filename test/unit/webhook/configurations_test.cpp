@@ -1,4 +1,4 @@
-#include "liqo/webhook/configurations.hpp"
+#include "webhook/configurations.hpp"
 
 #include <doctest/doctest.h>
 

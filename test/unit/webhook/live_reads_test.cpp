@@ -1,5 +1,5 @@
 // What decisions read from the server: shared among those who wait, never older than they are, and paid for.
-#include "liqo/webhook/live_reads.hpp"
+#include "webhook/live_reads.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What is refused a consumer is kept in its tenant namespace, by all replicas together and at a bounded rate.
-#include "liqo/webhook/refusal_recorder.hpp"
+#include "webhook/refusal_recorder.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,10 +12,10 @@
 #include "kube/testing/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/webhook/certificates.hpp"
-#include "liqo/webhook/configurations.hpp"
 #include "support/captured_stderr.hpp"
+#include "webhook/certificates.hpp"
 #include "webhook/configuration_plan.hpp"
+#include "webhook/configurations.hpp"
 
 namespace {
 

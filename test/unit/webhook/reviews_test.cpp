@@ -1,5 +1,5 @@
 // The rules with what they read from a cluster: an API server in memory, caches, and the quota ledger.
-#include "liqo/webhook/reviews.hpp"
+#include "webhook/reviews.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What consumers have in their tenant namespaces follows the caches, and what was admitted counts before them.
-#include "liqo/webhook/tenant_holdings.hpp"
+#include "webhook/tenant_holdings.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What the twins of consumers hold follows their ResourceQuotas, however those change.
-#include "liqo/webhook/twin_holdings.hpp"
+#include "webhook/twin_holdings.hpp"
 
 #include <doctest/doctest.h>
 

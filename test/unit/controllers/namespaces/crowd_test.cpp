@@ -8,9 +8,9 @@
 #include "../cluster_fixture.hpp"
 #include "controllers/crowd_pause.hpp"
 #include "controllers/namespaces/namespace_offloading.hpp"
+#include "core/offloading/event_source.hpp"
 #include "kube/runtime/manager.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/event_source.hpp"
 
 namespace liqo::testing {
 namespace {

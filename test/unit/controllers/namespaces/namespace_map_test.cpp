@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "../cluster_fixture.hpp"
+#include "core/namespaces/twin_plan.hpp"
+#include "core/peering/forge.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/twin_plan.hpp"
-#include "liqo/core/peering/forge.hpp"
 #include "support/captured_stderr.hpp"
 
 namespace liqo::testing {

@@ -3,8 +3,8 @@
 
 #include "../adds.hpp"
 #include "../cluster_fixture.hpp"
+#include "core/namespaces/desired_mapping.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/desired_mapping.hpp"
 
 namespace liqo::testing {
 namespace {

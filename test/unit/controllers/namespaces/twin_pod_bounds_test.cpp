@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "../cluster_fixture.hpp"
+#include "core/peering/forge.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "liqo/controllers/offloading/consumer_pods.hpp"
+#include "controllers/offloading/consumer_pods.hpp"
 
 #include <doctest/doctest.h>
 

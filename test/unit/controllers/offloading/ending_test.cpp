@@ -1,5 +1,5 @@
 // A pod is deleted at home with another time to end than its own: what each side does about it, and what it writes.
-#include "liqo/core/offloading/ending.hpp"
+#include "core/offloading/ending.hpp"
 
 #include <algorithm>
 

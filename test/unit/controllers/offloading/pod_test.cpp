@@ -5,7 +5,7 @@
 
 #include "../offloading_fixture.hpp"
 #include "controllers/providers/provider_budget.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_plan.hpp"
 
 namespace liqo::testing {
 

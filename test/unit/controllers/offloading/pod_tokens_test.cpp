@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"
-#include "liqo/core/names.hpp"
+#include "core/names.hpp"
 
 namespace liqo::testing {
 

@@ -1,5 +1,5 @@
 // Resizes of offloaded pods: to the ShadowPod, to the Pod, and what is told at home.
-#include "liqo/core/offloading/resize.hpp"
+#include "core/offloading/resize.hpp"
 #include "../offloading_fixture.hpp"
 #include "../provider_fixture.hpp"
 

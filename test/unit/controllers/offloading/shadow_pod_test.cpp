@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/offloading/shadow_plan.hpp"
 #include "kube/k8s/request.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/shadow_plan.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/peering/forge.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
 
 namespace liqo::testing {
 

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
-#include "liqo/core/peering/forge.hpp"
+#include "core/peering/forge.hpp"
 
 namespace liqo::testing {
 namespace {

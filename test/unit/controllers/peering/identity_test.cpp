@@ -2,15 +2,15 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/peering/csr.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
+#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::testing {
 namespace {

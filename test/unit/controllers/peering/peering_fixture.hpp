@@ -4,15 +4,15 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/peering/csr.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/handshake.hpp"
+#include "core/peering/names.hpp"
+#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/handshake.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::testing {
 

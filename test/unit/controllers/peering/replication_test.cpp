@@ -5,11 +5,11 @@
 
 #include "../adds.hpp"
 #include "../cluster_fixture.hpp"
+#include "core/peering/forge.hpp"
 #include "kube/base/url.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
 
 namespace liqo::testing {
 namespace {

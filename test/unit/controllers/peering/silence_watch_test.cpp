@@ -3,9 +3,9 @@
 
 #include "../offloading_fixture.hpp"
 #include "controllers/providers/provider_orders.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/silence.hpp"
 #include "liqo/api/identity.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/silence.hpp"
 
 namespace liqo::testing {
 namespace {

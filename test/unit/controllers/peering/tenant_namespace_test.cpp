@@ -2,10 +2,10 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::testing {
 namespace {

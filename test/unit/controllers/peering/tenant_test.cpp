@@ -1,9 +1,9 @@
 // The provider's half of the handshake over a fake API server: what it gives a Tenant, refuses, and takes away.
 #include <doctest/doctest.h>
 
+#include "core/peering/renewal.hpp"
+#include "core/peering/silence.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/renewal.hpp"
-#include "liqo/core/peering/silence.hpp"
 #include "peering_fixture.hpp"
 #include "support/captured_stderr.hpp"
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "../cluster_fixture.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/heartbeat.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/heartbeat.hpp"
 
 namespace liqo::testing {
 namespace {

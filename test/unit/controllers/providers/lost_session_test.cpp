@@ -5,11 +5,11 @@
 
 #include "../cluster_fixture.hpp"
 #include "controllers/providers/session_workers.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
 #include "kube/base/url.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::testing {
 namespace {

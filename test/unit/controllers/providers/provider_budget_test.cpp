@@ -7,7 +7,7 @@
 #include "kube/runtime/informer_set.hpp"
 #include "kube/testing/sim_link.hpp"
 #include "kube/testing/virtual_clock.hpp"
-#include "liqo/telemetry/families.hpp"
+#include "telemetry/families.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/reflection/endpoint_slice_plan.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/reflection/endpoint_slice_plan.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -1,8 +1,8 @@
 // How much of a slice a provider grants, and the Quota that bounds it, over a fake API server.
 #include <doctest/doctest.h>
 
-#include "liqo/core/late_requests.hpp"
-#include "liqo/core/quota/ledger.hpp"
+#include "core/late_requests.hpp"
+#include "core/quota/ledger.hpp"
 #include "slices_fixture.hpp"
 
 namespace liqo::testing {

@@ -6,14 +6,14 @@
 #include <map>
 
 #include "../cluster_fixture.hpp"
+#include "core/peering/csr.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/names.hpp"
+#include "core/slices/policy.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/slices/policy.hpp"
 
 namespace liqo::testing {
 

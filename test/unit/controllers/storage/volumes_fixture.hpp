@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../offloading_fixture.hpp"
-#include "liqo/core/storage/volume.hpp"
+#include "core/storage/volume.hpp"
 
 namespace liqo::testing {
 

@@ -1,5 +1,5 @@
 // Which addresses the endpoints of a consumer's Services may have here.
-#include "liqo/core/addresses/consumer_addresses.hpp"
+#include "core/addresses/consumer_addresses.hpp"
 
 #include "../objects.hpp"
 

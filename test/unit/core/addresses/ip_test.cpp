@@ -1,5 +1,5 @@
 // Addresses, ranges, and their remapping between clusters.
-#include "liqo/core/addresses/ip.hpp"
+#include "core/addresses/ip.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What the Configuration of a network module says about the ranges of a peer.
-#include "liqo/core/addresses/network_configuration.hpp"
+#include "core/addresses/network_configuration.hpp"
 
 #include "../objects.hpp"
 

@@ -1,5 +1,5 @@
 // Which addresses of a provider's pods are shown at home, and as what.
-#include "liqo/core/addresses/peer_addresses.hpp"
+#include "core/addresses/peer_addresses.hpp"
 
 #include "../objects.hpp"
 

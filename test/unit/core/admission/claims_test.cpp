@@ -1,8 +1,8 @@
-#include "liqo/core/admission/claims.hpp"
+#include "core/admission/claims.hpp"
 
 #include <doctest/doctest.h>
 
-#include "liqo/core/admission/offered_classes.hpp"
+#include "core/admission/offered_classes.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

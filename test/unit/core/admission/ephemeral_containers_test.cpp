@@ -1,4 +1,4 @@
-#include "liqo/core/admission/ephemeral_containers.hpp"
+#include "core/admission/ephemeral_containers.hpp"
 
 #include <doctest/doctest.h>
 

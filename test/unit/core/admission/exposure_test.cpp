@@ -1,4 +1,4 @@
-#include "liqo/core/admission/exposure.hpp"
+#include "core/admission/exposure.hpp"
 
 #include <doctest/doctest.h>
 

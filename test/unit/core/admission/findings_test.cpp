@@ -1,9 +1,9 @@
 // What an update adds to what was stored before there was a rule against it is seen, however much was stored.
 #include <doctest/doctest.h>
 
-#include "liqo/core/admission/claims.hpp"
-#include "liqo/core/admission/exposure.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
+#include "core/admission/claims.hpp"
+#include "core/admission/exposure.hpp"
+#include "core/admission/shadow_pod.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

@@ -6,13 +6,13 @@
 #include <iterator>
 #include <set>
 
-#include "liqo/core/admission/check_orders.hpp"
-#include "liqo/core/admission/claims.hpp"
-#include "liqo/core/admission/exposure.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
-#include "liqo/core/offloading/left_out.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
+#include "core/admission/check_orders.hpp"
+#include "core/admission/claims.hpp"
+#include "core/admission/exposure.hpp"
+#include "core/admission/shadow_pod.hpp"
+#include "core/admission/tenant_rules.hpp"
+#include "core/offloading/left_out.hpp"
+#include "core/offloading/provider_pod.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

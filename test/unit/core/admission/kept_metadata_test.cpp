@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/admission/pod_metadata.hpp"
-#include "liqo/core/names.hpp"
+#include "core/names.hpp"
 
 using namespace liqo::core::admission;
 namespace json = kube::json;

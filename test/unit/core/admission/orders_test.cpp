@@ -1,10 +1,10 @@
-#include "liqo/core/admission/orders.hpp"
+#include "core/admission/orders.hpp"
 
 #include <doctest/doctest.h>
 
+#include "core/admission/check_orders.hpp"
+#include "core/admission/claims.hpp"
 #include "core/admission/order_table.hpp"
-#include "liqo/core/admission/check_orders.hpp"
-#include "liqo/core/admission/claims.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

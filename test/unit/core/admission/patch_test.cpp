@@ -1,4 +1,4 @@
-#include "liqo/core/admission/patch.hpp"
+#include "core/admission/patch.hpp"
 
 #include <doctest/doctest.h>
 

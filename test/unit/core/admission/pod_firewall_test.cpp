@@ -1,4 +1,4 @@
-#include "liqo/core/admission/pod_firewall.hpp"
+#include "core/admission/pod_firewall.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 
 #include "core/admission/pod_firewall_table.hpp"
 #include "core/admission/pod_metadata.hpp"
+#include "core/offloading/shadow_pod.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/core/offloading/shadow_pod.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

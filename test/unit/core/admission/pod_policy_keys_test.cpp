@@ -1,11 +1,11 @@
 // The keys of a policy by what they hold, and that each is read as that.
-#include "liqo/core/admission/pod_policy_keys.hpp"
+#include "core/admission/pod_policy_keys.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "liqo/core/admission/pod_policy.hpp"
+#include "core/admission/pod_policy.hpp"
 
 namespace liqo::core::admission {
 namespace {

@@ -1,11 +1,11 @@
-#include "liqo/core/admission/callers.hpp"
+#include "core/admission/callers.hpp"
 
 #include <doctest/doctest.h>
 
 #include <vector>
 
-#include "liqo/core/admission/unproven_turns.hpp"
-#include "liqo/core/admission/validations.hpp"
+#include "core/admission/unproven_turns.hpp"
+#include "core/admission/validations.hpp"
 
 using namespace liqo::core::admission;
 using namespace std::chrono_literals;

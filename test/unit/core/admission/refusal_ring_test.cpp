@@ -1,5 +1,5 @@
 // What was refused is counted, merged and bounded, and comes back from its ConfigMap as it was.
-#include "liqo/core/admission/refusal_ring.hpp"
+#include "core/admission/refusal_ring.hpp"
 
 #include <algorithm>
 #include <limits>

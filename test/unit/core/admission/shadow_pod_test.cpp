@@ -1,4 +1,4 @@
-#include "liqo/core/admission/shadow_pod.hpp"
+#include "core/admission/shadow_pod.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Policies as administrators write them by hand.
-#include "liqo/core/admission/tenant_policy.hpp"
+#include "core/admission/tenant_policy.hpp"
 
 #include <doctest/doctest.h>
 

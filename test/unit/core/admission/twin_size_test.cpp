@@ -1,5 +1,5 @@
 // How large an object of a consumer may be.
-#include "liqo/core/admission/twin_size.hpp"
+#include "core/admission/twin_size.hpp"
 
 #include <doctest/doctest.h>
 

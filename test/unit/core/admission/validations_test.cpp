@@ -1,8 +1,8 @@
-#include "liqo/core/admission/validations.hpp"
+#include "core/admission/validations.hpp"
 
 #include <doctest/doctest.h>
 
-#include "liqo/core/admission/tenant_rules.hpp"
+#include "core/admission/tenant_rules.hpp"
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;

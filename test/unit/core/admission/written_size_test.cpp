@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "core/admission/tenant_rules.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/core/admission/tenant_rules.hpp"
 #include "reviews.hpp"
 
 namespace liqo::core::admission {

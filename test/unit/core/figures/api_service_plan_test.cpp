@@ -1,4 +1,4 @@
-#include "liqo/core/figures/api_service_plan.hpp"
+#include "core/figures/api_service_plan.hpp"
 
 #include <doctest/doctest.h>
 

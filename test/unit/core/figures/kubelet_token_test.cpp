@@ -1,4 +1,4 @@
-#include "liqo/core/figures/kubelet_token.hpp"
+#include "core/figures/kubelet_token.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "liqo/core/figures/metrics_api.hpp"
+#include "core/figures/metrics_api.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "liqo/core/figures/node_metric_lines.hpp"
+#include "core/figures/node_metric_lines.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-#include "liqo/core/namespaces/belonging.hpp"
+#include "core/namespaces/belonging.hpp"
 
 #include "../objects.hpp"
+#include "core/namespaces/tenant_index.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/namespaces/tenant_index.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,5 +1,5 @@
 // Pods that were there before their namespace was extended.
-#include "liqo/core/namespaces/earlier_pods.hpp"
+#include "core/namespaces/earlier_pods.hpp"
 
 #include "../objects.hpp"
 

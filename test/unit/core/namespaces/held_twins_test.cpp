@@ -1,5 +1,5 @@
 // Which twins stay because they hold data, and how that is told.
-#include "liqo/core/namespaces/held_twins.hpp"
+#include "core/namespaces/held_twins.hpp"
 
 #include "../objects.hpp"
 

@@ -1,5 +1,5 @@
 // The table of mapped namespaces, from honest and from hostile NamespaceMaps.
-#include "liqo/core/namespaces/namespace_mapping.hpp"
+#include "core/namespaces/namespace_mapping.hpp"
 
 #include "../objects.hpp"
 

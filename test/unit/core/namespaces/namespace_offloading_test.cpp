@@ -1,8 +1,8 @@
 // A NamespaceOffloading from its selector to what each NamespaceMap asks for, and to the conditions that people read.
 #include "../objects.hpp"
-#include "liqo/core/namespaces/desired_mapping.hpp"
-#include "liqo/core/namespaces/offloading_status.hpp"
-#include "liqo/core/namespaces/remote_name.hpp"
+#include "core/namespaces/desired_mapping.hpp"
+#include "core/namespaces/offloading_status.hpp"
+#include "core/namespaces/remote_name.hpp"
 
 namespace liqo::core {
 namespace {

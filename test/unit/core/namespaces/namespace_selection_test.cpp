@@ -1,11 +1,11 @@
 // Namespaces that are offloaded for their labels, and selectors as people write them.
-#include "liqo/core/namespaces/namespace_selection.hpp"
+#include "core/namespaces/namespace_selection.hpp"
 
 #include <doctest/doctest.h>
 
+#include "core/selector_text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/selector_text.hpp"
 
 namespace {
 

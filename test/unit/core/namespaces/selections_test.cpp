@@ -1,10 +1,10 @@
 // What a crowd of virtual nodes and of namespaces costs: selectors are evaluated once each, and nodes by themselves.
-#include "liqo/core/namespaces/selections.hpp"
+#include "core/namespaces/selections.hpp"
 
 #include <algorithm>
 
 #include "../objects.hpp"
-#include "liqo/core/namespaces/desired_mapping.hpp"
+#include "core/namespaces/desired_mapping.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,5 +1,5 @@
 // Further ClusterRoles of a consumer in its twins: which pass, and how they are bound.
-#include "liqo/core/namespaces/tenant_roles.hpp"
+#include "core/namespaces/tenant_roles.hpp"
 
 #include "../objects.hpp"
 

@@ -1,5 +1,5 @@
 // Which names new twins may have, and which IDs would make the namespaces of others their own.
-#include "liqo/core/namespaces/twin_names.hpp"
+#include "core/namespaces/twin_names.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Twin namespaces at the provider: made, taken over, refused; and what a hostile NamespaceMap gets.
-#include "liqo/core/namespaces/twin_plan.hpp"
+#include "core/namespaces/twin_plan.hpp"
 
 #include "../binding_plan_text.hpp"
 #include "twins.hpp"

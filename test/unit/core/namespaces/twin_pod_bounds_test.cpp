@@ -1,5 +1,5 @@
 // Shares of what is granted for the twins of a consumer whose roles start pods there.
-#include "liqo/core/namespaces/twin_pod_bounds.hpp"
+#include "core/namespaces/twin_pod_bounds.hpp"
 
 #include <algorithm>
 #include <random>

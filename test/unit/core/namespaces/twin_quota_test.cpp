@@ -1,5 +1,5 @@
 // What twins may hold: bounds, what is spent, and the ResourceQuota of a twin.
-#include "liqo/core/namespaces/twin_quota.hpp"
+#include "core/namespaces/twin_quota.hpp"
 
 #include "twins.hpp"
 

@@ -1,5 +1,5 @@
 // What is known of the twins of one namespace at all providers.
-#include "liqo/core/namespaces/twin_states.hpp"
+#include "core/namespaces/twin_states.hpp"
 
 #include <doctest/doctest.h>
 

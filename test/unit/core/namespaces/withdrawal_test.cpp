@@ -2,7 +2,7 @@
 #include <random>
 
 #include "../objects.hpp"
-#include "liqo/core/namespaces/desired_mapping.hpp"
+#include "core/namespaces/desired_mapping.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,5 +1,5 @@
 // Pods by which kubectl debugs a node.
-#include "liqo/core/nodes/node_debugger.hpp"
+#include "core/nodes/node_debugger.hpp"
 
 #include "../objects.hpp"
 

@@ -1,5 +1,5 @@
 // Which pods of consumers are let go when their node does not answer any more, and when.
-#include "liqo/core/nodes/node_failure.hpp"
+#include "core/nodes/node_failure.hpp"
 
 #include "../objects.hpp"
 

@@ -1,5 +1,5 @@
 // Which virtual node has which port.
-#include "liqo/core/nodes/node_ports.hpp"
+#include "core/nodes/node_ports.hpp"
 
 #include "../objects.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,9 +1,9 @@
 // The Node of a VirtualNode: made, and kept as it is wanted.
-#include "liqo/core/nodes/node.hpp"
+#include "core/nodes/node.hpp"
 
 #include "../objects.hpp"
+#include "core/nodes/node_extras.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/nodes/node_extras.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,13 +1,13 @@
 // When a provider takes nothing new: how that is known, what the Node says, and what becomes of pods that ran there.
-#include "liqo/core/nodes/room.hpp"
+#include "core/nodes/room.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/admission/shadow_pod.hpp"
-#include "liqo/core/nodes/node.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/quota/resources.hpp"
-#include "liqo/core/slices/denial.hpp"
+#include "core/admission/shadow_pod.hpp"
+#include "core/nodes/node.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/quota/resources.hpp"
+#include "core/slices/denial.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,8 +1,8 @@
 // What is done next about one VirtualNode, and what its conditions say.
-#include "liqo/core/nodes/virtual_node_plan.hpp"
+#include "core/nodes/virtual_node_plan.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/nodes/namesakes.hpp"
+#include "core/nodes/namesakes.hpp"
 
 namespace liqo::core {
 namespace {

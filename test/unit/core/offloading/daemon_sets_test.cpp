@@ -1,8 +1,8 @@
-#include "liqo/core/offloading/daemon_sets.hpp"
+#include "core/offloading/daemon_sets.hpp"
 
 #include <doctest/doctest.h>
 
-#include "liqo/core/quota/resources.hpp"
+#include "core/quota/resources.hpp"
 
 using namespace liqo::core;
 namespace json = kube::json;

@@ -1,11 +1,11 @@
 // A pod is deleted at home with another time to end than its own.
-#include "liqo/core/offloading/ending.hpp"
+#include "core/offloading/ending.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
-#include "liqo/core/offloading/shadow_plan.hpp"
-#include "liqo/core/reflection/meta.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/provider_pod.hpp"
+#include "core/offloading/shadow_plan.hpp"
+#include "core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace {

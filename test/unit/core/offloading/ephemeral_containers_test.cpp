@@ -1,11 +1,11 @@
 // Ephemeral containers on their way to the provider, and how they fare.
-#include "liqo/core/offloading/ephemeral_containers.hpp"
+#include "core/offloading/ephemeral_containers.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
-#include "liqo/core/offloading/shadow_plan.hpp"
-#include "liqo/core/offloading/shadow_pod.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/offloading/provider_pod.hpp"
+#include "core/offloading/shadow_plan.hpp"
+#include "core/offloading/shadow_pod.hpp"
 
 namespace liqo::core {
 namespace {

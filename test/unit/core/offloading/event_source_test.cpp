@@ -1,5 +1,5 @@
 // Who Events are from.
-#include "liqo/core/offloading/event_source.hpp"
+#include "core/offloading/event_source.hpp"
 
 #include <doctest/doctest.h>
 

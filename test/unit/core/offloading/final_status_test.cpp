@@ -1,9 +1,9 @@
 // How a pod ends of which nothing more will be heard, and whom a finalizer makes wait.
-#include "liqo/core/offloading/final_status.hpp"
+#include "core/offloading/final_status.hpp"
 
 #include "../objects.hpp"
+#include "core/offloading/pod_plan.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
 
 namespace liqo::core {
 namespace {

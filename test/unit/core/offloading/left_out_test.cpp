@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/left_out.hpp"
+#include "core/offloading/left_out.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // What a pod lacks at the provider.
 #include <doctest/doctest.h>
 
-#include "liqo/core/offloading/not_reflected.hpp"
+#include "core/offloading/not_reflected.hpp"
 
 namespace {
 

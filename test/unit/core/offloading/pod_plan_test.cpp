@@ -1,5 +1,5 @@
 // The decision about one pod, case by case: what exists on which side, and what is done.
-#include "liqo/core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_plan.hpp"
 
 #include <limits>
 #include <map>

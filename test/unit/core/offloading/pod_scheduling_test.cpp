@@ -1,5 +1,5 @@
 // What admission changes on the pods of offloaded namespaces: the patch, and what the pod is after it.
-#include "liqo/core/offloading/pod_scheduling.hpp"
+#include "core/offloading/pod_scheduling.hpp"
 
 #include "../objects.hpp"
 

@@ -1,8 +1,8 @@
 // The status of a pod at home: copied, rejected, and written with as little as possible.
-#include "liqo/core/offloading/pod_status.hpp"
+#include "core/offloading/pod_status.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
+#include "core/offloading/provider_pod.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,10 +1,10 @@
 // What the provider refuses after it has taken the ShadowPod: told on the ShadowPod, and by it at home.
 #include "../objects.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "core/offloading/provider_pod.hpp"
+#include "core/offloading/shadow_plan.hpp"
+#include "core/offloading/shadow_pod_update.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
-#include "liqo/core/offloading/shadow_plan.hpp"
-#include "liqo/core/offloading/shadow_pod_update.hpp"
 
 namespace liqo::core {
 namespace {

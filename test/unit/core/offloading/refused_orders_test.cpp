@@ -1,5 +1,5 @@
 // One pod asks for all that are refused alike, and nobody is forgotten.
-#include "liqo/core/offloading/refused_orders.hpp"
+#include "core/offloading/refused_orders.hpp"
 
 #include "../objects.hpp"
 

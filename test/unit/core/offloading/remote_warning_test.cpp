@@ -1,9 +1,9 @@
 // Which Event of a remote pod is told at home, in what words, and when the provider is asked.
-#include "liqo/core/offloading/remote_warning.hpp"
+#include "core/offloading/remote_warning.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/offloading/pod_plan.hpp"
-#include "liqo/core/offloading/pod_status.hpp"
+#include "core/offloading/pod_plan.hpp"
+#include "core/offloading/pod_status.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,12 +1,12 @@
 // Other amounts for containers that run: from the pod at home to its ShadowPod, and from there to the Pod.
-#include "liqo/core/offloading/resize.hpp"
+#include "core/offloading/resize.hpp"
 
 #include <doctest/doctest.h>
 
 #include "../objects.hpp"
+#include "core/offloading/provider_pod.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
 
 namespace liqo::core {
 namespace {

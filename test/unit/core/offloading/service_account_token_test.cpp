@@ -1,9 +1,9 @@
 // Service-account tokens: which are asked for, when, and how they travel.
-#include "liqo/core/offloading/service_account_token.hpp"
+#include "core/offloading/service_account_token.hpp"
 
 #include "../objects.hpp"
+#include "core/digest.hpp"
 #include "kube/base/base64.hpp"
-#include "liqo/core/digest.hpp"
 
 namespace liqo::core {
 namespace {

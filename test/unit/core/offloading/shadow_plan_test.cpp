@@ -1,8 +1,8 @@
 // The provider's half: ShadowPod to Pod, and what becomes of it.
-#include "liqo/core/offloading/shadow_plan.hpp"
+#include "core/offloading/shadow_plan.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/offloading/provider_pod.hpp"
+#include "core/offloading/provider_pod.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,8 +1,8 @@
 // Forging the ShadowPod of a pod that is first sent.
-#include "liqo/core/offloading/shadow_pod.hpp"
+#include "core/offloading/shadow_pod.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/reflection/meta.hpp"
+#include "core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace {

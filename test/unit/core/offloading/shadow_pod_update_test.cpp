@@ -1,9 +1,9 @@
 // What of a ShadowPod follows its pod, and that nothing is written where nothing changed.
-#include "liqo/core/offloading/shadow_pod_update.hpp"
+#include "core/offloading/shadow_pod_update.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/offloading/order.hpp"
-#include "liqo/core/offloading/shadow_pod.hpp"
+#include "core/offloading/order.hpp"
+#include "core/offloading/shadow_pod.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,5 +1,5 @@
 // What is said of a pod of which nothing runs at its provider, and of containers that wait there.
-#include "liqo/core/offloading/waiting_pod.hpp"
+#include "core/offloading/waiting_pod.hpp"
 
 #include "../objects.hpp"
 

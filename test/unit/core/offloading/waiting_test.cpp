@@ -1,4 +1,4 @@
-#include "liqo/core/offloading/waiting.hpp"
+#include "core/offloading/waiting.hpp"
 
 #include <doctest/doctest.h>
 

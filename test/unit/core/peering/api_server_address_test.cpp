@@ -1,5 +1,5 @@
 // Where consumers reach the API server of a provider.
-#include "liqo/core/peering/api_server_address.hpp"
+#include "core/peering/api_server_address.hpp"
 
 #include "../objects.hpp"
 

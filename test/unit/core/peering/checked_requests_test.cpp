@@ -1,10 +1,10 @@
 // How often signing requests are read: once each, with the same verdicts as if they were read each time.
-#include "liqo/core/peering/checked_requests.hpp"
+#include "core/peering/checked_requests.hpp"
 
 #include <doctest/doctest.h>
 
+#include "core/peering/names.hpp"
 #include "fixtures.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::core {
 namespace {

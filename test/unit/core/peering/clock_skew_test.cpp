@@ -1,5 +1,5 @@
 // When a peer's clock is worth a word.
-#include "liqo/core/peering/clock_skew.hpp"
+#include "core/peering/clock_skew.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // Which certificate a consumer gets: the stored one, or one that is signed anew.
-#include "liqo/core/peering/consumer_certificate.hpp"
+#include "core/peering/consumer_certificate.hpp"
 
 #include "../objects.hpp"
+#include "core/peering/forge.hpp"
 #include "fixtures.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/forge.hpp"
 
 namespace liqo::core {
 namespace {

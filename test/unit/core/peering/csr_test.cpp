@@ -1,11 +1,11 @@
 // Signing requests: the bytes that the Go version makes, and the refusal of everything that asks for more.
-#include "liqo/core/peering/csr.hpp"
+#include "core/peering/csr.hpp"
 
 #include <doctest/doctest.h>
 
+#include "core/peering/names.hpp"
 #include "fixtures.hpp"
 #include "kube/base/base64.hpp"
-#include "liqo/core/peering/names.hpp"
 
 namespace liqo::core {
 namespace {

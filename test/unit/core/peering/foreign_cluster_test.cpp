@@ -1,5 +1,5 @@
 // Role, modules and conditions of a ForeignCluster, for each state of a peer.
-#include "liqo/core/peering/foreign_cluster.hpp"
+#include "core/peering/foreign_cluster.hpp"
 
 #include "../objects.hpp"
 #include "liqo/api/foreign_cluster.hpp"

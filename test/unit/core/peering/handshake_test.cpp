@@ -1,20 +1,20 @@
 // The proof of a consumer's key, and the objects that carry it.
-#include "liqo/core/peering/handshake.hpp"
+#include "core/peering/handshake.hpp"
 
 #include <doctest/doctest.h>
 
 #include "core/bindings.hpp"
+#include "core/peering/csr.hpp"
+#include "core/peering/forge.hpp"
+#include "core/peering/kubeconfig.hpp"
+#include "core/peering/names.hpp"
+#include "core/secret_bytes.hpp"
 #include "fixtures.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/forge.hpp"
-#include "liqo/core/peering/kubeconfig.hpp"
-#include "liqo/core/peering/names.hpp"
-#include "liqo/core/secret_bytes.hpp"
 
 namespace liqo::core {
 namespace {

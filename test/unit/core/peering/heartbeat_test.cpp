@@ -1,5 +1,5 @@
 // The heartbeat of consumers: who is silent, and what becomes of it.
-#include "liqo/core/peering/heartbeat.hpp"
+#include "core/peering/heartbeat.hpp"
 
 #include "../objects.hpp"
 

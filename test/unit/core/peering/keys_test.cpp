@@ -1,5 +1,5 @@
 // Keys and signatures: equal to Go's where they are deterministic, and hostile input is refused.
-#include "liqo/core/peering/keys.hpp"
+#include "core/peering/keys.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // How long a twin that the provider does not show any more counts as troubled.
-#include "liqo/core/peering/missing_twins.hpp"
+#include "core/peering/missing_twins.hpp"
 
 #include "../objects.hpp"
 

@@ -1,5 +1,5 @@
 // What an API server's answer to a probe says.
-#include "liqo/core/peering/probe.hpp"
+#include "core/peering/probe.hpp"
 
 #include <doctest/doctest.h>
 

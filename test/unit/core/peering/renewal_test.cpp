@@ -1,5 +1,5 @@
 // What is read of an issued certificate, and when it is renewed.
-#include "liqo/core/peering/renewal.hpp"
+#include "core/peering/renewal.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // What becomes of one replicated object, for every state that the two sides can be in.
-#include "liqo/core/peering/replication.hpp"
+#include "core/peering/replication.hpp"
 
 #include "../objects.hpp"
 #include "core/difference.hpp"

@@ -1,5 +1,5 @@
 // What home says of a provider that does not act, and what the provider can make of that.
-#include "liqo/core/peering/silence.hpp"
+#include "core/peering/silence.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <functional>
 
+#include "core/peering/csr.hpp"
+#include "core/peering/renewal.hpp"
 #include "fixtures.hpp"
 #include "kube/base/base64.hpp"
-#include "liqo/core/peering/csr.hpp"
-#include "liqo/core/peering/renewal.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,5 +1,5 @@
 // Which twins a NamespaceMap withdraws, and which of them have to stay for their data.
-#include "liqo/core/peering/withdrawn_twins.hpp"
+#include "core/peering/withdrawn_twins.hpp"
 
 #include "../objects.hpp"
 #include "liqo/api/kept_twins.hpp"

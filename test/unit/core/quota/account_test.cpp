@@ -1,5 +1,5 @@
 // What stored ShadowPods and Pods hold, through every order in which caches may show them.
-#include "liqo/core/quota/account.hpp"
+#include "core/quota/account.hpp"
 
 #include <doctest/doctest.h>
 

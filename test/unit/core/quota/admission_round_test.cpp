@@ -1,4 +1,4 @@
-#include "liqo/core/quota/admission_round.hpp"
+#include "core/quota/admission_round.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-#include "liqo/core/quota/claimant.hpp"
+#include "core/quota/claimant.hpp"
 
 #include <doctest/doctest.h>
 
-#include "amounts.hpp"
+#include "test_amounts.hpp"
 
 namespace liqo::core {
 namespace {

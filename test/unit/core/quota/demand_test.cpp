@@ -1,6 +1,6 @@
 // What a pod reserves and what a quota demands of it, case by case; random pods are compared with Kubernetes itself by
 // the cluster tests (PodRequests).
-#include "liqo/core/quota/demand.hpp"
+#include "core/quota/demand.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // The record of reservations as text.
-#include "liqo/core/quota/ledger.hpp"
+#include "core/quota/ledger.hpp"
 
 #include <doctest/doctest.h>
 
-#include "amounts.hpp"
+#include "test_amounts.hpp"
 
 namespace liqo::core {
 namespace {

@@ -1,9 +1,9 @@
 // What does not fit into a Quota, and the sentence that says so.
-#include "liqo/core/quota/quota_state.hpp"
+#include "core/quota/quota_state.hpp"
 
 #include <doctest/doctest.h>
 
-#include "amounts.hpp"
+#include "test_amounts.hpp"
 
 namespace liqo::core {
 namespace {

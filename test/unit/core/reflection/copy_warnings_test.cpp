@@ -1,5 +1,5 @@
 // Which Events of a twin are told at home as warnings about copies.
-#include "liqo/core/reflection/copy_warnings.hpp"
+#include "core/reflection/copy_warnings.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // Which EndpointSlice a consumer's ShadowEndpointSlice makes, and which addresses are left out of it.
-#include "liqo/core/reflection/endpoint_slice_plan.hpp"
+#include "core/reflection/endpoint_slice_plan.hpp"
 
 #include "../objects.hpp"
-#include "liqo/core/addresses/network_configuration.hpp"
+#include "core/addresses/network_configuration.hpp"
 
 namespace liqo::core {
 namespace {

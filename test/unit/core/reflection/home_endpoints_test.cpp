@@ -1,5 +1,5 @@
 // By which addresses a provider reaches what is at home.
-#include "liqo/core/reflection/home_endpoints.hpp"
+#include "core/reflection/home_endpoints.hpp"
 
 #include <doctest/doctest.h>
 

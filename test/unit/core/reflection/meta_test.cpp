@@ -1,5 +1,5 @@
 // Which labels and annotations of a copy follow the object at home, and which are those of others.
-#include "liqo/core/reflection/meta.hpp"
+#include "core/reflection/meta.hpp"
 
 #include "../objects.hpp"
 

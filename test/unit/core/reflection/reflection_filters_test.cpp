@@ -1,5 +1,5 @@
 // One word on what is left out of copies, however many virtual nodes a provider has.
-#include "liqo/core/reflection/reflection_filters.hpp"
+#include "core/reflection/reflection_filters.hpp"
 
 #include <algorithm>
 

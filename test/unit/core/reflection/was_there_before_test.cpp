@@ -1,5 +1,5 @@
 // Whether an object that was applied had been created by somebody else.
-#include "liqo/core/reflection/was_there_before.hpp"
+#include "core/reflection/was_there_before.hpp"
 
 #include "../objects.hpp"
 

@@ -1,5 +1,5 @@
 // The provider's decision on a slice: classes, defaults, what is granted already, cordon and drain, broken requests.
-#include "liqo/core/slices/grant.hpp"
+#include "core/slices/grant.hpp"
 
 #include "../objects.hpp"
 

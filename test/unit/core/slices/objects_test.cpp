@@ -3,11 +3,11 @@
 
 #include "../objects.hpp"
 #include "core/difference.hpp"
+#include "core/slices/local.hpp"
+#include "core/slices/quota.hpp"
+#include "core/slices/status.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
-#include "liqo/core/slices/local.hpp"
-#include "liqo/core/slices/quota.hpp"
-#include "liqo/core/slices/status.hpp"
 
 namespace liqo::core {
 namespace {

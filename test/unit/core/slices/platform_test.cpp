@@ -1,5 +1,5 @@
 // What kind of machines a provider has for consumers.
-#include "liqo/core/slices/platform.hpp"
+#include "core/slices/platform.hpp"
 
 #include "../objects.hpp"
 

@@ -1,4 +1,4 @@
-#include "liqo/core/slices/provider_words.hpp"
+#include "core/slices/provider_words.hpp"
 
 #include <doctest/doctest.h>
 

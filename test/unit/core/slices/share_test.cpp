@@ -1,11 +1,11 @@
 // Class "share": what is free, which part of it is granted, and the settings of the provider.
-#include "liqo/core/slices/share.hpp"
+#include "core/slices/share.hpp"
 
 #include <random>
 
 #include "../objects.hpp"
-#include "liqo/core/slices/inventory.hpp"
-#include "liqo/core/slices/policy.hpp"
+#include "core/slices/inventory.hpp"
+#include "core/slices/policy.hpp"
 
 namespace liqo::core {
 namespace {

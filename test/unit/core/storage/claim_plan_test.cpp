@@ -1,5 +1,5 @@
 // What a claim of StorageClass liqo needs, as it and its volume show.
-#include "liqo/core/storage/claim_plan.hpp"
+#include "core/storage/claim_plan.hpp"
 
 #include "../objects.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,5 +1,5 @@
 // What objects at home tell of data that is in other clusters.
-#include "liqo/core/storage/remote_data.hpp"
+#include "core/storage/remote_data.hpp"
 
 #include "../objects.hpp"
 #include "liqo/api/labels.hpp"

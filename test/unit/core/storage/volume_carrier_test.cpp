@@ -1,5 +1,5 @@
 // Which pods say that they carry a volume.
-#include "liqo/core/storage/volume_carrier.hpp"
+#include "core/storage/volume_carrier.hpp"
 
 #include "../objects.hpp"
 

@@ -1,9 +1,9 @@
 // Volumes of StorageClass liqo: what is made of a claim, and what is done next about it.
-#include "liqo/core/storage/volume.hpp"
+#include "core/storage/volume.hpp"
 
 #include "../objects.hpp"
+#include "core/storage/volume_plan.hpp"
 #include "liqo/api/labels.hpp"
-#include "liqo/core/storage/volume_plan.hpp"
 
 namespace liqo::core::storage {
 namespace {

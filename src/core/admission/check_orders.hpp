@@ -1,0 +1,24 @@
+// Rules for the labels and annotations of what a consumer writes into its twins: those by which controllers of this
+// cluster take orders need the policy's word.
+// Tested by test/unit/core/admission/orders_test.cpp.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/admission/orders.hpp"
+#include "core/admission/pod_firewall.hpp"
+#include "core/admission/review.hpp"
+
+namespace liqo::core::admission {
+
+/// The labels and annotations of the object that a controller here would obey, unless the policy lists them
+/// (`objectLabels`; `objectAnnotations`, `serviceAnnotations` or `ingressAnnotations`) or the stored object has them
+/// with the same value. With `strictMetadata` also those that nobody knows. Stops after `max_found`.
+std::vector<Finding> find_orders(const Request& request, TwinKind kind, const PodPolicy& policy, std::size_t max_found);
+
+/// Rule for the metadata of a Secret or ConfigMap that a consumer writes into a namespace of `consumer` ("" where it is
+/// nobody's); everybody else passes.
+Answer check_orders(const Request& request, std::string_view consumer, TwinKind kind, const PodPolicy& policy);
+
+}  // namespace liqo::core::admission

@@ -1,0 +1,29 @@
+// VirtualNodes of one name in several namespaces: one of them has the Node of that name.
+// Tested by test/unit/core/nodes/virtual_node_plan_test.cpp.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/nodes/virtual_node_plan.hpp"
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// Reason of the conditions and Events of a VirtualNode whose Node is another one's.
+inline constexpr std::string_view name_taken = "NodeNameTaken";
+
+/// Whether of two VirtualNodes of one name `one` has the Node and the session, and the other stands aside: the older
+/// does, and of two of one second the one whose UID comes first.
+bool comes_first(const kube::Object& one, const kube::Object& other);
+
+/// Why a VirtualNode stands aside for an `older` one, and what to do: a sentence.
+std::string name_taken_text(const kube::Object& older);
+
+/// The conditions of a VirtualNode that stands aside. `left`: how many ShadowPods it still has at its provider, or why
+/// that is not known.
+std::vector<virtual_node_action::Tell> tell_standing_aside(const kube::Object& older,
+                                                           const kube::Result<std::size_t>& left);
+
+}  // namespace liqo::core

@@ -1,0 +1,36 @@
+// From a pod at home to the ShadowPod that orders it at the provider.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/offloading/context.hpp"
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// A ShadowPod to create, and what of the pod it cannot carry.
+struct ForgedShadowPod {
+  kube::Object shadow;
+  /// Fields of the pod that have an effect at home and none remotely, e.g. "hostNetwork", for one Event.
+  std::vector<std::string> dropped_fields;
+};
+
+/// Forges the ShadowPod of a pod that is first sent. `remote_namespace` is the twin of the pod's namespace.
+/// Errors: Errc::invalid_input if the node's name cannot be a label value, or the pod has no spec or UID.
+kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,
+                                               const ForgingContext& ctx);
+
+/// How one pod reaches the API server: by the mode and its needs, unless its annotation asks for `disabled` or
+/// `remote`.
+ApiServerSupport api_server_support_of(const kube::Object& local_pod, const ForgingContext& ctx);
+
+/// Whether the pod of this ShadowPod mounts tokens of home, as was decided when the ShadowPod was created.
+bool mounts_tokens(const kube::Object& shadow);
+
+/// The sentence for a pod that gets, or would get, tokens for an API server whose address is not known; "" = no
+/// trouble. `has_tokens`: its ShadowPod mounts them already.
+std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens);
+
+}  // namespace liqo::core

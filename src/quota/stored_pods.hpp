@@ -1,0 +1,102 @@
+// What the ShadowPods and Pods that are stored in this cluster take from the Quotas of their users.
+// Tested by test/unit/quota/quota_ledger_test.cpp and test/sim/ledger_world.cpp.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/admission/shadow_pod.hpp"
+#include "core/quota/account.hpp"
+#include "core/quota/demand.hpp"
+#include "core/quota/pod_requests.hpp"
+#include "kube/async/event.hpp"
+#include "quota/ledger_context.hpp"
+#include "quota/pod_surroundings.hpp"
+
+namespace liqo::quota {
+
+using core::admission::StoredAmount;
+
+/// Counts from the caches, change by change, with what LimitRanges and RuntimeClasses add to a pod. What the caches
+/// cannot say is read live: a ShadowPod that vanished goes on counting until it is known that it has left no Pod; and
+/// after each list of ShadowPods, between which some may have come and gone untold, the cache of Pods is brought up to
+/// date. One thread.
+class StoredPods {
+ public:
+  /// `changed`: called, and often, when the account may have changed, from here on; must not suspend.
+  StoredPods(const LedgerContext& context, kube::Api& replica_api, core::Counting counting,
+             std::function<void()> changed);
+
+  /// Does the live reads. Ends only by cancellation.
+  asio::awaitable<void> run();
+  /// Everything that is stored has been counted once.
+  bool has_synced() const;
+  /// Nothing that is stored can be missing: no list of ShadowPods came after which Pods have not been read. Where
+  /// false, they will be.
+  bool is_complete();
+
+  /// Called with each ShadowPod that is seen stored, and again when it changes; must not suspend. One reader.
+  void on_stored(std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> handler) {
+    seen_ = std::move(handler);
+  }
+
+  /// What stored ShadowPods and Pods hold, by the user that made them.
+  const core::QuotaAccount& account() const { return account_; }
+  /// What is stored of the consumer with that ID.
+  StoredAmount amount_of(const std::string& origin) const;
+  /// What the pod of a ShadowPod asks for, as it is counted: settled by what is around it where counting is exact.
+  /// Errors: those of core::read_pod_needs.
+  kube::Result<core::PodNeeds> needs_of(const kube::Object& shadow_pod) const;
+
+  /// The resource version up to which ShadowPods are counted.
+  std::uint64_t version() const { return shadows_->version(); }
+  /// Waits until something more is counted; false: not by then. Cancellable.
+  asio::awaitable<bool> progress(kube::Deadline deadline);
+
+ private:
+  void recount(const kube::ObjectKey& key);
+  /// Whether a Pod is where its consumer's pods are: anybody may give a Pod of his own the labels of theirs.
+  bool is_in_twin(const kube::Object& pod) const;
+  void weigh(const kube::ObjectKey& key, const kube::Object* shadow);
+  /// What is around these pods has changed: they are counted anew, a few in each turn of the loop.
+  void recount_later(std::vector<kube::ObjectKey> keys);
+  asio::awaitable<void> recount_waiting();
+  /// Reads live whether there are Pods under the keys that want it.
+  asio::awaitable<void> confirm();
+  void recount_namespace(const std::string& ns);
+  void recount_runtime_class(const std::string& name);
+  /// Reads live whether there are Pods under these keys of one namespace. False: it could not be read, or Pods have to
+  /// be read as a whole before.
+  asio::awaitable<bool> confirm_each(std::vector<kube::ObjectKey> keys);
+  asio::awaitable<bool> confirm_together(std::vector<kube::ObjectKey> keys);
+  /// False: Pods could not be read.
+  asio::awaitable<bool> refresh_pods();
+  void confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod);
+
+  kube::async::Clock& clock_;
+  kube::Random& random_;
+  kube::Api& replica_api_;
+  core::Counting counting_;
+  std::function<void()> changed_;
+  std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> seen_;
+  kube::InformerHandle shadows_, pods_, namespaces_;
+  PodSurroundings surroundings_;
+  core::QuotaAccount account_;
+  struct Weight {
+    std::string origin;
+    std::size_t bytes = 0;
+  };
+  std::unordered_map<kube::ObjectKey, Weight> weights_;
+  std::unordered_map<std::string, StoredAmount> amounts_;  ///< by the consumer's ID
+  std::set<kube::ObjectKey> unconfirmed_;                  ///< keys whose Pod has to be read live
+  std::uint64_t refreshed_at_ = 0;                         ///< lists of ShadowPods when Pods were read last
+  std::set<kube::ObjectKey> waiting_;                      ///< to be counted anew
+  bool was_counted_ = false;                               ///< nothing waited, once all caches were complete
+  kube::async::Event progress_, more_to_read_, more_waiting_;
+};
+
+}  // namespace liqo::quota
