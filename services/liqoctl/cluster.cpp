@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/net/exec_plugin.hpp"

@@ -2,7 +2,7 @@
 
 #include <iostream>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "kube/base/duration.hpp"
 #include "kube/base/text.hpp"
 #include "text/duration.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "find_one.hpp"
 #include "kube/async/timeout.hpp"
 #include "liqo/api/kinds.hpp"

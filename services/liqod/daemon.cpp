@@ -17,9 +17,9 @@
 
 #include "client_gauges.hpp"
 #include "controllers/process.hpp"
-#include "core/late_requests.hpp"
+#include "core/common/late_requests.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/nodes/node.hpp"
-#include "core/peering/names.hpp"
 #include "health.hpp"
 #include "kube/async/event.hpp"
 #include "kube/base/scalar.hpp"

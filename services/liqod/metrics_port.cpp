@@ -1,6 +1,6 @@
 #include "metrics_port.hpp"
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/peering/renewal.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/url.hpp"

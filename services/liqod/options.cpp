@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "option_groups.hpp"
 
 namespace liqod {

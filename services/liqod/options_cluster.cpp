@@ -1,4 +1,4 @@
-#include "core/addresses/ip.hpp"
+#include "core/common/ip.hpp"
 #include "option_groups.hpp"
 
 namespace liqod {

@@ -1,5 +1,5 @@
-#include "core/addresses/ip.hpp"
-#include "core/names.hpp"
+#include "core/common/ip.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/text.hpp"
 #include "option_groups.hpp"
 

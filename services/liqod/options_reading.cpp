@@ -1,6 +1,6 @@
 #include <chrono>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/peering/api_server_address.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/duration.hpp"

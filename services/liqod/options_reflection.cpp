@@ -1,4 +1,4 @@
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/text.hpp"
 #include "option_groups.hpp"
 #include "reflection/policy.hpp"

@@ -5,7 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 
-#include "core/binding_plan.hpp"
+#include "core/common/binding_plan.hpp"
 #include "kube/runtime/informer.hpp"
 
 namespace liqo::controllers {

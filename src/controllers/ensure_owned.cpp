@@ -1,6 +1,6 @@
 #include "controllers/ensure_owned.hpp"
 
-#include "core/owner.hpp"
+#include "core/common/owner.hpp"
 
 namespace liqo::controllers {
 

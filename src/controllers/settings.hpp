@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/common/forging_context.hpp"
 #include "core/namespaces/namespace_selection.hpp"
 #include "core/nodes/node_ports.hpp"
-#include "core/offloading/context.hpp"
 #include "core/reflection/reflection_filters.hpp"
 #include "core/slices/policy.hpp"
 #include "kube/base/time.hpp"

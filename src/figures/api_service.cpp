@@ -1,8 +1,8 @@
 #include "figures/api_service.hpp"
 
+#include "core/common/owner.hpp"
 #include "core/figures/front_proxy.hpp"
 #include "core/figures/metrics_api.hpp"
-#include "core/owner.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"

@@ -1,7 +1,7 @@
 #include "figures/metric_agent.hpp"
 
+#include "core/common/names.hpp"
 #include "core/figures/metrics_api.hpp"
-#include "core/names.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/base/url.hpp"
 #include "kube/net/plain_text.hpp"

@@ -1,6 +1,6 @@
 #include "kubelet/authorizer.hpp"
 
-#include "core/digest.hpp"
+#include "core/common/digest.hpp"
 #include "kube/base/text.hpp"
 
 namespace liqo::kubelet {

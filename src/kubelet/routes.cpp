@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/time.hpp"
 #include "kube/base/url.hpp"

@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/admission/pod_policy.hpp"
-#include "core/admission/review.hpp"
+#include "core/common/review.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "core/quota/admission_round.hpp"
 #include "core/slices/quota.hpp"
 #include "kube/async/task_group.hpp"

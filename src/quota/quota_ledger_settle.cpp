@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "quota/quota_ledger_parts.hpp"
 
 namespace liqo::quota {

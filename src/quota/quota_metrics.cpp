@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/quota/amounts.hpp"
 #include "liqo/api/kinds.hpp"

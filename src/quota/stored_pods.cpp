@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "core/common/peer_names.hpp"
 #include "core/offloading/resize.hpp"
-#include "core/peering/names.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"

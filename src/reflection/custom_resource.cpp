@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
 #include "reflection/forge.hpp"

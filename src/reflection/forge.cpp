@@ -1,7 +1,7 @@
 #include "reflection/forge.hpp"
 
-#include "core/admission/orders.hpp"
-#include "core/reflection/meta.hpp"
+#include "core/common/meta.hpp"
+#include "core/policy/orders.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::reflection {

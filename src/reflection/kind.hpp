@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "kube/k8s/object.hpp"
 #include "reflection/compare.hpp"
 

@@ -1,9 +1,9 @@
 // Decides about one reflected object from both sides, in the same way for every kind.
 #include <algorithm>
 
-#include "core/admission/orders.hpp"
-#include "core/digest.hpp"
-#include "core/reflection/meta.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/meta.hpp"
+#include "core/policy/orders.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflection/forge.hpp"

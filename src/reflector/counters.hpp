@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "telemetry/families.hpp"
 
 namespace liqo::reflector {

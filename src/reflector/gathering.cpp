@@ -1,7 +1,7 @@
 // How the status of a copy comes home.
 #include <algorithm>
 
-#include "core/digest.hpp"
+#include "core/common/digest.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflector/reflector_parts.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/late_requests.hpp"
+#include "core/common/late_requests.hpp"
 #include "core/reflection/home_endpoints.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflector/header.hpp"

@@ -1,5 +1,5 @@
 // What a Reflector writes at the provider.
-#include "core/admission/orders.hpp"
+#include "core/policy/orders.hpp"
 #include "core/reflection/was_there_before.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,6 +1,6 @@
 #include "webhook/certificates.hpp"
 
-#include "core/secret_bytes.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 #include "telemetry/serving_certificate.hpp"

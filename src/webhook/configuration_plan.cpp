@@ -1,6 +1,6 @@
 #include "webhook/configuration_plan.hpp"
 
-#include "core/owner.hpp"
+#include "core/common/owner.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -1,7 +1,7 @@
 #include "webhook/configurations.hpp"
 
-#include "core/owner.hpp"
-#include "core/selector_text.hpp"
+#include "core/common/owner.hpp"
+#include "core/common/selector_text.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,8 +1,8 @@
 // Who decides on which kind: reads what a rule of core/admission needs to know, and asks the rule.
 #pragma once
 
-#include "core/admission/pod_policy.hpp"
 #include "core/namespaces/namespace_selection.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "quota/quota_ledger.hpp"

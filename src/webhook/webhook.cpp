@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/addresses/ip.hpp"
-#include "core/names.hpp"
+#include "core/common/ip.hpp"
+#include "core/common/names.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/wire/server_url.hpp"

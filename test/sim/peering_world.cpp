@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "core/common/peer_names.hpp"
+#include "core/common/resources.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "core/peering/renewal.hpp"
-#include "core/quota/resources.hpp"
-#include "core/secret_bytes.hpp"
 #include "core/slices/policy.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"

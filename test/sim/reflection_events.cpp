@@ -1,7 +1,7 @@
 // Events about copies at the providers of the simulation of reflection, and which of them are told at home.
 #include <algorithm>
 
-#include "core/reflection/meta.hpp"
+#include "core/common/meta.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflection_world.hpp"
 

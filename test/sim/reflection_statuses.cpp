@@ -1,7 +1,7 @@
 // The custom resource in the simulation of reflection, and its status, which comes home.
 #include <algorithm>
 
-#include "core/reflection/meta.hpp"
+#include "core/common/meta.hpp"
 #include "faults.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"

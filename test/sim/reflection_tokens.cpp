@@ -1,7 +1,7 @@
 // Pods and the Secrets with their tokens in the simulation of reflection.
-#include "core/names.hpp"
+#include "core/common/meta.hpp"
+#include "core/common/names.hpp"
 #include "core/offloading/service_account_token.hpp"
-#include "core/reflection/meta.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/reflection/meta.hpp"
+#include "core/common/meta.hpp"
 #include "core/reflection/reflection_filters.hpp"
 #include "endpoints_at_home.hpp"
 #include "faults.hpp"

@@ -3,7 +3,7 @@
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "find_one.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"

@@ -2,9 +2,9 @@
 // (commands/tenant.cpp).
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/handed_over.hpp"

@@ -2,7 +2,7 @@
 #include "model/install.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "daemon_sets.hpp"
 #include "documents.hpp"
 #include "installation/chart.hpp"

@@ -1,9 +1,9 @@
 // liqoctl create|generate|get|delete nonce: the provider's part of a handshake by hand (commands/tenant.cpp).
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "peering/handshake.hpp"
 #include "print_object.hpp"
 

@@ -3,10 +3,10 @@
 
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/csr.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/kubeconfig.hpp"
-#include "core/peering/names.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/hex.hpp"
 #include "kube/net/infer_config.hpp"

@@ -4,10 +4,10 @@
 //   provider: generate identity -> consumer: create identity -f
 #include "command_line.hpp"
 #include "commands/commands.hpp"
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/handshake.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/handed_over.hpp"
 #include "peering/handed_file.hpp"

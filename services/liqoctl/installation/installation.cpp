@@ -5,8 +5,8 @@
 #include <charconv>
 #include <set>
 
+#include "core/common/peer_names.hpp"
 #include "core/figures/metrics_api.hpp"
-#include "core/peering/names.hpp"
 #include "installation/chart_objects.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/self_review.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"

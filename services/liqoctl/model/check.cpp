@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/common/resources.hpp"
 #include "core/peering/clock_skew.hpp"
-#include "core/quota/resources.hpp"
 #include "core/slices/policy.hpp"
 #include "core/slices/record.hpp"
 #include "kube/base/quantity.hpp"

@@ -1,7 +1,7 @@
 // Whether the parts of an installation reach each other: webhooks, API servers, kubelet APIs, metrics and figures.
 #include <algorithm>
 
-#include "core/control_plane.hpp"
+#include "core/common/control_plane.hpp"
 #include "core/figures/metrics_api.hpp"
 #include "core/nodes/namesakes.hpp"
 #include "core/peering/api_server_address.hpp"

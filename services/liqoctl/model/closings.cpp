@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "core/slices/cordon.hpp"
 #include "core/slices/grant.hpp"
 #include "core/slices/provider_words.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/quota/quota_user.hpp"
 #include "kube/k8s/request.hpp"
 #include "liqo/api/labels.hpp"

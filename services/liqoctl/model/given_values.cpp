@@ -1,6 +1,6 @@
 #include "model/given_values.hpp"
 
-#include "core/secret_bytes.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <span>
 
+#include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"

@@ -1,7 +1,7 @@
 #include "model/leftover_secrets.hpp"
 
+#include "core/common/meta.hpp"
 #include "core/offloading/service_account_token.hpp"
-#include "core/reflection/meta.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflection/references.hpp"
 

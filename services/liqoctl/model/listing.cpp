@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/admission/pod_policy.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "core/slices/request.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/names.hpp"
-#include "core/selector_text.hpp"
+#include "core/common/names.hpp"
+#include "core/common/selector_text.hpp"
 #include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"

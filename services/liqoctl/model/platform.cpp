@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/addresses/ip.hpp"
+#include "core/common/ip.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 

@@ -1,6 +1,6 @@
 #include "model/pod_ranges.hpp"
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 

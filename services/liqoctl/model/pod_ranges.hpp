@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/addresses/ip.hpp"
+#include "core/common/ip.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqoctl::model {

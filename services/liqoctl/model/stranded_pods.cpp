@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/node_selector.hpp"
+#include "core/common/node_selector.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"

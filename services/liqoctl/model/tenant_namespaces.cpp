@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "core/admission/tenant_policy.hpp"
+#include "core/common/nearest.hpp"
 #include "core/namespaces/belonging.hpp"
-#include "core/nearest.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/findings.hpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <set>
 
-#include "core/admission/pod_policy.hpp"
-#include "core/admission/pod_policy_keys.hpp"
 #include "core/admission/tenant_policy.hpp"
-#include "core/nearest.hpp"
+#include "core/common/nearest.hpp"
+#include "core/policy/pod_policy.hpp"
+#include "core/policy/pod_policy_keys.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"

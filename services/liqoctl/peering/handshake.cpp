@@ -1,10 +1,10 @@
 #include "peering/handshake.hpp"
 
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/clock_skew.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/keys.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"

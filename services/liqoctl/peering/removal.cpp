@@ -1,6 +1,6 @@
 #include "peering/removal.hpp"
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"

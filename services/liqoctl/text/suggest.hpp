@@ -1,7 +1,7 @@
-// "Did you mean" (core/nearest.hpp), among the words of this folder.
+// "Did you mean" (core/common/nearest.hpp), among the words of this folder.
 #pragma once
 
-#include "core/nearest.hpp"
+#include "core/common/nearest.hpp"
 
 namespace liqoctl::text {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/peering/withdrawn_twins.hpp"
+#include "core/namespaces/withdrawn_twins.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kept_twins.hpp"

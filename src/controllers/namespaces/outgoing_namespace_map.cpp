@@ -9,7 +9,7 @@
 
 #include "controllers/nodes/node_context.hpp"
 #include "controllers/scopes.hpp"
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/namespaces/selecting_spec.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"

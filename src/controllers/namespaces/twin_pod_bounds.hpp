@@ -11,9 +11,9 @@
 
 #include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
-#include "core/admission/pod_policy.hpp"
 #include "core/namespaces/tenant_roles.hpp"
 #include "core/namespaces/twin_pod_bounds.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "kube/runtime/controller.hpp"
 #include "quota/pod_surroundings.hpp"
 

@@ -8,7 +8,7 @@
 #include "controllers/scopes.hpp"
 #include "core/nodes/namesakes.hpp"
 #include "core/nodes/node_extras.hpp"
-#include "core/nodes/room.hpp"
+#include "core/offloading/capacity.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
 #include "kube/runtime/finalizer.hpp"

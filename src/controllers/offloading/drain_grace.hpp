@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "controllers/namespaces/tenant_namespace_of.hpp"
-#include "core/admission/pod_policy.hpp"
 #include "core/namespaces/belonging.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {

@@ -1,8 +1,8 @@
 #include "controllers/offloading/pod.hpp"
 
 #include "controllers/scopes.hpp"
-#include "core/digest.hpp"
-#include "core/nodes/node_debugger.hpp"
+#include "core/common/digest.hpp"
+#include "core/offloading/node_debugger.hpp"
 #include "core/offloading/shadow_pod.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

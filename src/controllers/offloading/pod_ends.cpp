@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
+#include "core/common/meta.hpp"
 #include "core/offloading/ending.hpp"
 #include "core/offloading/final_status.hpp"
-#include "core/reflection/meta.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
-#include "core/digest.hpp"
-#include "core/nodes/room.hpp"
+#include "core/common/digest.hpp"
+#include "core/offloading/capacity.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
 #include "core/offloading/not_reflected.hpp"
 #include "core/offloading/order.hpp"

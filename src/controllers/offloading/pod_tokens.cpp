@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "kube/base/near_time.hpp"
 #include "kube/base/printable.hpp"

@@ -4,9 +4,9 @@
 
 #include "controllers/offloading/pod.hpp"
 #include "controllers/server_time.hpp"
-#include "core/names.hpp"
+#include "core/common/meta.hpp"
+#include "core/common/names.hpp"
 #include "core/peering/missing_twins.hpp"
-#include "core/reflection/meta.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "controllers/offloading/pod.hpp"
-#include "core/reflection/meta.hpp"
+#include "core/common/meta.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"

@@ -11,7 +11,7 @@
 
 #include "controllers/context.hpp"
 #include "controllers/offloading/memory_of.hpp"
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "core/offloading/remote_warning.hpp"
 #include "kube/client/api.hpp"
 #include "kube/runtime/controller.hpp"

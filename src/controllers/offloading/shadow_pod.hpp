@@ -10,8 +10,8 @@
 
 #include "controllers/context.hpp"
 #include "controllers/runnable.hpp"
+#include "core/common/resources.hpp"
 #include "core/offloading/shadow_plan.hpp"
-#include "core/quota/resources.hpp"
 #include "kube/runtime/controller.hpp"
 #include "quota/pod_surroundings.hpp"
 

@@ -2,7 +2,7 @@
 #include "controllers/known.hpp"
 #include "controllers/offloading/shadow_pod.hpp"
 #include "core/namespaces/twin_pod_bounds.hpp"
-#include "core/nodes/room.hpp"
+#include "core/offloading/capacity.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "core/offloading/pod_status.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
-#include "core/control_plane.hpp"
+#include "core/common/control_plane.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/api_server_address.hpp"
 #include "core/peering/csr.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/remove_object.hpp"
 

@@ -1,7 +1,7 @@
 #include "controllers/peering/cluster_keys.hpp"
 
+#include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 
 namespace liqo::controllers {
 

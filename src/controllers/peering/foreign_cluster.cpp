@@ -5,7 +5,7 @@
 #include "controllers/is_older.hpp"
 #include "controllers/known.hpp"
 #include "controllers/scopes.hpp"
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/peering/replication.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"

@@ -2,10 +2,10 @@
 
 #include "controllers/collector_time.hpp"
 #include "controllers/guarded_write.hpp"
-#include "core/owner.hpp"
+#include "core/common/owner.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/kubeconfig.hpp"
-#include "core/peering/names.hpp"
 #include "core/peering/renewal.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/wire/kubeconfig.hpp"

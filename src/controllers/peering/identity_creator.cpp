@@ -2,9 +2,9 @@
 
 #include "controllers/collector_time.hpp"
 #include "controllers/ensure_owned.hpp"
-#include "core/owner.hpp"
+#include "core/common/owner.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"

@@ -1,10 +1,10 @@
 #include "controllers/peering/nonce.hpp"
 
 #include "controllers/guarded_write.hpp"
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/handshake.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -1,6 +1,6 @@
 #include "controllers/peering/peer_servers.hpp"
 
-#include "core/secret_bytes.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "kube/wire/kubeconfig.hpp"
 
 namespace liqo::controllers {

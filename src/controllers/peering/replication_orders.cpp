@@ -1,8 +1,8 @@
 // What replication waits for the provider to act upon, and what people are told where it does not.
 #include "controllers/peering/foreign_cluster_of.hpp"
 #include "controllers/peering/replication_session.hpp"
-#include "core/digest.hpp"
-#include "core/names.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/names.hpp"
 #include "core/slices/request.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_map.hpp"

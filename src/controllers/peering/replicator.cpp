@@ -4,8 +4,8 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "controllers/peering/foreign_cluster_of.hpp"
-#include "core/digest.hpp"
-#include "core/names.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/names.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/peering/foreign_cluster.hpp"
 #include "kube/async/finally.hpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "controllers/ensure_binding.hpp"
-#include "core/names.hpp"
+#include "core/common/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "core/peering/replication.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/client/self_review.hpp"

@@ -13,7 +13,7 @@
 #include "controllers/providers/provider_link.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "core/namespaces/held_twins.hpp"
-#include "core/peering/withdrawn_twins.hpp"
+#include "core/namespaces/withdrawn_twins.hpp"
 
 namespace liqo::controllers {
 

@@ -8,7 +8,7 @@
 
 #include "controllers/providers/provider_cluster.hpp"
 #include "core/nodes/node.hpp"
-#include "core/peering/probe.hpp"
+#include "core/nodes/probe.hpp"
 
 namespace liqo::controllers {
 

@@ -7,8 +7,8 @@
 #include "controllers/peering/configurations_of.hpp"
 #include "controllers/providers/provider_sessions.hpp"
 #include "core/addresses/network_configuration.hpp"
-#include "core/digest.hpp"
-#include "core/names.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/names.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

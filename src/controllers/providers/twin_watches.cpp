@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "controllers/keep_fields.hpp"
-#include "core/late_requests.hpp"
+#include "core/common/late_requests.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"

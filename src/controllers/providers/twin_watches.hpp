@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "kube/async/clock.hpp"
 #include "kube/async/event.hpp"
 #include "kube/runtime/informer_set.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/reflection/meta.hpp"
+#include "core/common/meta.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

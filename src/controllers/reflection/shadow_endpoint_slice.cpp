@@ -6,7 +6,7 @@
 #include "controllers/namespaces/tenant_namespace_of.hpp"
 #include "controllers/peering/configurations_of.hpp"
 #include "controllers/peering/foreign_cluster_of.hpp"
-#include "core/late_requests.hpp"
+#include "core/common/late_requests.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/tenant_index.hpp"
 #include "core/reflection/was_there_before.hpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "controllers/slices/slice_tenant.hpp"
-#include "core/admission/pod_policy.hpp"
-#include "core/late_requests.hpp"
+#include "core/common/late_requests.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/offloading/order.hpp"
-#include "core/peering/names.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "core/slices/provider_words.hpp"
 #include "core/slices/status.hpp"
 #include "kube/base/text.hpp"

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "controllers/slices/slice_tenant.hpp"
-#include "core/owner.hpp"
+#include "core/common/owner.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/csr.hpp"
 #include "core/peering/handshake.hpp"
-#include "core/peering/names.hpp"
 #include "core/slices/status.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/merge_patch.hpp"

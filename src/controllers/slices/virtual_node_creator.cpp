@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "core/owner.hpp"
-#include "core/peering/names.hpp"
+#include "core/common/owner.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/slices/local.hpp"
 #include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"

@@ -5,7 +5,7 @@
 #include "controllers/guarded_write.hpp"
 #include "controllers/nodes/older_namesake.hpp"
 #include "controllers/storage/storage_parts.hpp"
-#include "core/late_requests.hpp"
+#include "core/common/late_requests.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "core/slices/policy.hpp"
 #include "core/storage/claim_plan.hpp"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/addresses/ip.hpp"
-#include "core/admission/pod_policy.hpp"
+#include "core/common/ip.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

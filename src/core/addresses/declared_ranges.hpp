@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/addresses/ip.hpp"
+#include "core/common/ip.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "core/addresses/ip.hpp"
+#include "core/common/ip.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

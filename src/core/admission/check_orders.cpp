@@ -1,7 +1,7 @@
 #include "core/admission/check_orders.hpp"
 
-#include "core/admission/order_table.hpp"
 #include "core/admission/tenant_rules.hpp"
+#include "core/policy/order_table.hpp"
 
 namespace liqo::core::admission {
 namespace {

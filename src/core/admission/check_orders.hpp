@@ -1,14 +1,14 @@
 // Rules for the labels and annotations of what a consumer writes into its twins: those by which controllers of this
 // cluster take orders need the policy's word.
-// Tested by test/unit/core/admission/orders_test.cpp.
+// Tested by test/unit/core/policy/orders_test.cpp.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
-#include "core/admission/orders.hpp"
 #include "core/admission/pod_firewall.hpp"
-#include "core/admission/review.hpp"
+#include "core/common/review.hpp"
+#include "core/policy/orders.hpp"
 
 namespace liqo::core::admission {
 

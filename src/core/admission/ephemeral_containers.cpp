@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/printable.hpp"
 
 namespace liqo::core::admission {

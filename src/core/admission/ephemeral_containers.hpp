@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/admission/pod_policy.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "kube/base/json.hpp"
 
 namespace liqo::core::admission {

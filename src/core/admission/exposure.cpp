@@ -6,7 +6,7 @@
 #include "core/admission/check_orders.hpp"
 #include "core/admission/pod_firewall.hpp"
 #include "core/admission/tenant_rules.hpp"
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 

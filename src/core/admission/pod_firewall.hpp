@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/admission/pod_policy.hpp"
+#include "core/policy/pod_policy.hpp"
 
 namespace liqo::core::admission {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/admission/pod_policy.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "kube/base/json.hpp"
 
 namespace liqo::core::admission {

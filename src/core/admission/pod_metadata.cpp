@@ -1,6 +1,6 @@
 #include "core/admission/pod_metadata.hpp"
 
-#include "core/admission/key_table.hpp"
+#include "core/policy/key_table.hpp"
 
 namespace liqo::core::admission {
 namespace {

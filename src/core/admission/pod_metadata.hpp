@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/admission/pod_firewall.hpp"
-#include "core/admission/pod_policy.hpp"
+#include "core/policy/pod_policy.hpp"
 
 namespace liqo::core::admission {
 

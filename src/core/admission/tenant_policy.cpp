@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "core/admission/pod_policy.hpp"
-#include "core/admission/pod_policy_keys.hpp"
+#include "core/common/nearest.hpp"
 #include "core/namespaces/belonging.hpp"
-#include "core/nearest.hpp"
+#include "core/policy/pod_policy.hpp"
+#include "core/policy/pod_policy_keys.hpp"
 #include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"

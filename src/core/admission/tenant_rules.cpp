@@ -4,9 +4,9 @@
 #include <span>
 
 #include "core/admission/written_size.hpp"
-#include "core/names.hpp"
+#include "core/common/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/decisions.hpp"
-#include "core/peering/names.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/admission/pod_policy.hpp"
-#include "core/admission/review.hpp"
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
+#include "core/common/review.hpp"
+#include "core/policy/pod_policy.hpp"
 
 namespace liqo::core::admission {
 

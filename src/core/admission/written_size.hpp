@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "core/admission/review.hpp"
+#include "core/common/review.hpp"
 
 namespace liqo::core::admission {
 

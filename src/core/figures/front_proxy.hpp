@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/admission/review.hpp"
+#include "core/common/review.hpp"
 
 namespace liqo::core {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/admission/review.hpp"
+#include "core/common/review.hpp"
 
 namespace liqo::core {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/difference.hpp"
+#include "core/common/difference.hpp"
 #include "core/namespaces/remote_name.hpp"
 #include "core/namespaces/selections.hpp"
 #include "core/nodes/node_parts.hpp"

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/common/node_selector.hpp"
 #include "core/namespaces/twin_plan.hpp"
-#include "core/node_selector.hpp"
 #include "core/nodes/node.hpp"
 #include "kube/base/time.hpp"
 #include "liqo/api/namespace_map.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/printable.hpp"
 
 namespace liqo::core {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
+#include "core/common/selector_text.hpp"
 #include "core/namespaces/belonging.hpp"
-#include "core/selector_text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/names.hpp"
-#include "core/peering/names.hpp"
+#include "core/common/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "kube/base/printable.hpp"
 
 namespace liqo::core {

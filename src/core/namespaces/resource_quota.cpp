@@ -1,6 +1,6 @@
 #include "core/namespaces/resource_quota.hpp"
 
-#include "core/difference.hpp"
+#include "core/common/difference.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

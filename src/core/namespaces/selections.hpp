@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/node_selector.hpp"
+#include "core/common/node_selector.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/bindings.hpp"
-#include "core/digest.hpp"
-#include "core/names.hpp"
+#include "core/common/bindings.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

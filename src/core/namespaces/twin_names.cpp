@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 
 namespace liqo::core {
 namespace {

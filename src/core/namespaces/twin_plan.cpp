@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "core/bindings.hpp"
-#include "core/difference.hpp"
-#include "core/names.hpp"
+#include "core/common/bindings.hpp"
+#include "core/common/difference.hpp"
+#include "core/common/names.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/remote_name.hpp"
 #include "kube/base/printable.hpp"

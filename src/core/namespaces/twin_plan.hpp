@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/binding_plan.hpp"
+#include "core/common/binding_plan.hpp"
 #include "core/namespaces/twin_names.hpp"
 #include "liqo/api/namespace_map.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/namespaces/resource_quota.hpp"
 #include "core/namespaces/twin_quota.hpp"
 #include "core/quota/demand.hpp"

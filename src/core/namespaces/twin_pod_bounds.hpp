@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

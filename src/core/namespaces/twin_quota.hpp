@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/common/resources.hpp"
 #include "core/namespaces/twin_plan.hpp"
-#include "core/quota/resources.hpp"
 
 namespace liqo::core {
 

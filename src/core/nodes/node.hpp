@@ -6,7 +6,7 @@
 #include <string>
 #include <variant>
 
-#include "core/nodes/room.hpp"
+#include "core/offloading/capacity.hpp"
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 #include "liqo/api/virtual_node.hpp"

@@ -1,7 +1,7 @@
 #include "core/nodes/node_extras.hpp"
 
-#include "core/names.hpp"
-#include "core/nodes/node_labels.hpp"
+#include "core/common/names.hpp"
+#include "core/common/node_labels.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"

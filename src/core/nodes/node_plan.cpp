@@ -1,7 +1,7 @@
 // Plans the writes to a Node whose VirtualNode or provider has changed.
 #include <algorithm>
 
-#include "core/difference.hpp"
+#include "core/common/difference.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"

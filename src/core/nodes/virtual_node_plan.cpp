@@ -1,6 +1,6 @@
 #include "core/nodes/virtual_node_plan.hpp"
 
-#include "core/peering/probe.hpp"
+#include "core/nodes/probe.hpp"
 #include "core/peering/silence.hpp"
 #include "liqo/api/labels.hpp"
 

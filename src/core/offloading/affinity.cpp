@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/node_selector.hpp"
+#include "core/common/node_selector.hpp"
+#include "core/common/selector_text.hpp"
 #include "core/offloading/placement.hpp"
-#include "core/selector_text.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -2,7 +2,7 @@
 // Tested by test/unit/core/offloading/shadow_pod_test.cpp.
 #pragma once
 
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

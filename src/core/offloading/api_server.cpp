@@ -1,7 +1,7 @@
 #include "core/offloading/api_server.hpp"
 
-#include "core/json_values.hpp"
-#include "core/names.hpp"
+#include "core/common/json_values.hpp"
+#include "core/common/names.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "liqo/api/labels.hpp"
 

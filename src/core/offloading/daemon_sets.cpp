@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "core/node_selector.hpp"
+#include "core/common/node_selector.hpp"
+#include "core/common/selector_text.hpp"
 #include "core/offloading/placement.hpp"
 #include "core/offloading/pod_scheduling.hpp"
 #include "core/quota/pod_requests.hpp"
-#include "core/selector_text.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
-#include "core/bounded.hpp"
-#include "core/json_values.hpp"
+#include "core/common/bounded.hpp"
+#include "core/common/json_values.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/refused_container.hpp"
 #include "core/offloading/shadow_pod.hpp"

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/admission/pod_policy.hpp"
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "core/offloading/pod_status.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

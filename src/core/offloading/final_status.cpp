@@ -1,6 +1,6 @@
 #include "core/offloading/final_status.hpp"
 
-#include "core/json_values.hpp"
+#include "core/common/json_values.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "core/json_values.hpp"
+#include "core/common/json_values.hpp"
 #include "core/offloading/placement.hpp"
 #include "kube/k8s/object.hpp"
 

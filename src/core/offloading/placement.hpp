@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/node_selector.hpp"
+#include "core/common/node_selector.hpp"
 #include "kube/base/json.hpp"
 
 namespace liqo::core {

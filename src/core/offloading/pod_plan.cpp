@@ -4,11 +4,11 @@
 #include <limits>
 #include <tuple>
 
-#include "core/nodes/node_debugger.hpp"
+#include "core/common/meta.hpp"
 #include "core/offloading/ending.hpp"
 #include "core/offloading/final_status.hpp"
+#include "core/offloading/node_debugger.hpp"
 #include "core/offloading/order.hpp"
-#include "core/reflection/meta.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"

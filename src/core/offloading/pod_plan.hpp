@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/bounded.hpp"
-#include "core/json_values.hpp"
+#include "core/common/bounded.hpp"
+#include "core/common/json_values.hpp"
+#include "core/common/meta.hpp"
+#include "core/common/resources.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "core/offloading/provider_pod.hpp"
 #include "core/offloading/remote_warning.hpp"
-#include "core/quota/resources.hpp"
-#include "core/reflection/meta.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/admission/kept_metadata.hpp"
-#include "core/admission/orders.hpp"
-#include "core/digest.hpp"
-#include "core/json_values.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/json_values.hpp"
+#include "core/common/meta.hpp"
+#include "core/common/owner.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "core/offloading/left_out.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "core/offloading/resize.hpp"
-#include "core/owner.hpp"
-#include "core/reflection/meta.hpp"
+#include "core/policy/kept_metadata.hpp"
+#include "core/policy/orders.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/addresses/ip.hpp"
-#include "core/admission/pod_policy.hpp"
+#include "core/common/ip.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "core/quota/pod_requests.hpp"
 #include "kube/k8s/object.hpp"
 

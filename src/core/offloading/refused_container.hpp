@@ -1,5 +1,6 @@
 // The status at home of a container that the provider refuses to run.
-// Tested by test/unit/core/nodes/node_debugger_test.cpp and test/unit/core/offloading/ephemeral_containers_test.cpp.
+// Tested by test/unit/core/offloading/node_debugger_test.cpp and
+// test/unit/core/offloading/ephemeral_containers_test.cpp.
 #pragma once
 
 #include <string_view>

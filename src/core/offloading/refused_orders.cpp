@@ -1,5 +1,5 @@
 #include "core/offloading/refused_orders.hpp"
-#include "core/digest.hpp"
+#include "core/common/digest.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The statuses of pods that the provider refuses, ends or does not run.
-#include "core/json_values.hpp"
+#include "core/common/json_values.hpp"
 #include "core/offloading/final_status.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "kube/base/printable.hpp"

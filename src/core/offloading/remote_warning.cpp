@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/digest.hpp"
+#include "core/common/digest.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"

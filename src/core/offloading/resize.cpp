@@ -2,9 +2,9 @@
 
 #include <charconv>
 
-#include "core/being_resized.hpp"
-#include "core/digest.hpp"
-#include "core/json_values.hpp"
+#include "core/common/being_resized.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/json_values.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "liqo/api/labels.hpp"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/digest.hpp"
-#include "core/names.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/meta.hpp"
+#include "core/common/names.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "core/offloading/shadow_pod.hpp"
-#include "core/reflection/meta.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/common/owner.hpp"
 #include "core/offloading/ending.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "core/offloading/provider_pod.hpp"
-#include "core/owner.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

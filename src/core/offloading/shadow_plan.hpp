@@ -8,10 +8,10 @@
 #include <variant>
 #include <vector>
 
-#include "core/addresses/ip.hpp"
-#include "core/admission/pod_policy.hpp"
+#include "core/common/ip.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
 #include "core/offloading/resize.hpp"
+#include "core/policy/pod_policy.hpp"
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 

@@ -1,13 +1,13 @@
 #include "core/offloading/shadow_pod.hpp"
 
-#include "core/json_values.hpp"
-#include "core/names.hpp"
+#include "core/common/json_values.hpp"
+#include "core/common/meta.hpp"
+#include "core/common/names.hpp"
 #include "core/offloading/affinity.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
-#include "core/reflection/meta.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

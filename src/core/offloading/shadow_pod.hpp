@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "core/json_values.hpp"
+#include "core/common/json_values.hpp"
+#include "core/common/meta.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/shadow_metadata.hpp"
-#include "core/reflection/meta.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {

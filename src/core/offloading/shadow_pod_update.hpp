@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/offloading/context.hpp"
+#include "core/common/forging_context.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

@@ -1,6 +1,6 @@
 // Computes the strategic merge patch from the status that a pod has to the wanted one.
-#include "core/difference.hpp"
-#include "core/json_values.hpp"
+#include "core/common/difference.hpp"
+#include "core/common/json_values.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "kube/k8s/condition.hpp"
 

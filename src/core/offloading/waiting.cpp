@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/nodes/room.hpp"
+#include "core/offloading/capacity.hpp"
 #include "core/offloading/placement.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"

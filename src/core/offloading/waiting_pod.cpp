@@ -2,11 +2,11 @@
 
 #include <ranges>
 
-#include "core/bounded.hpp"
+#include "core/common/bounded.hpp"
+#include "core/common/meta.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "core/offloading/remote_warning.hpp"
-#include "core/reflection/meta.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,8 +1,8 @@
 // The role bindings of a peering (forge.hpp).
-#include "core/bindings.hpp"
-#include "core/owner.hpp"
+#include "core/common/bindings.hpp"
+#include "core/common/owner.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "core/peering/silence.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,6 +1,6 @@
 #include "core/peering/checked_requests.hpp"
 
-#include "core/digest.hpp"
+#include "core/common/digest.hpp"
 
 namespace liqo::core {
 

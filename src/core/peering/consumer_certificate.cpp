@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/secret_bytes.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {

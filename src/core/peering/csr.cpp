@@ -3,8 +3,8 @@
 #include <openssl/err.h>
 #include <openssl/objects.h>
 
+#include "core/common/peer_names.hpp"
 #include "core/peering/distinguished_name.hpp"
-#include "core/peering/names.hpp"
 #include "core/peering/pem.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/labels.hpp"

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "core/addresses/peer_addresses.hpp"
+#include "core/common/set_or_erase.hpp"
 #include "core/peering/clock_skew.hpp"
 #include "core/peering/offloading_part.hpp"
-#include "core/set_or_erase.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "core/owner.hpp"
+#include "core/common/owner.hpp"
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/csr.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/identity.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/owner.hpp"
+#include "core/common/owner.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
 

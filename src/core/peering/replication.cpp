@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "core/difference.hpp"
-#include "core/reflection/meta.hpp"
+#include "core/common/difference.hpp"
+#include "core/common/meta.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

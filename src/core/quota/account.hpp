@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/k8s/resource.hpp"
 
 namespace liqo::core {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/base/quantity.hpp"
 
 namespace liqo::core {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/base/time.hpp"
 
 namespace liqo::core {

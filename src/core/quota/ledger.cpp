@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/digest.hpp"
+#include "core/common/digest.hpp"
 #include "kube/base/scalar.hpp"
 #include "liqo/api/labels.hpp"
 

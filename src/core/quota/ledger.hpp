@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/being_resized.hpp"
+#include "core/common/being_resized.hpp"
 
 namespace liqo::core {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/k8s/resource.hpp"
 
 namespace liqo::core {

@@ -6,12 +6,12 @@
 #include <set>
 #include <tuple>
 
-#include "core/admission/key_table.hpp"
-#include "core/digest.hpp"
-#include "core/names.hpp"
+#include "core/common/digest.hpp"
+#include "core/common/meta.hpp"
+#include "core/common/names.hpp"
+#include "core/common/owner.hpp"
 #include "core/offloading/left_out.hpp"
-#include "core/owner.hpp"
-#include "core/reflection/meta.hpp"
+#include "core/policy/key_table.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/foreign_cluster.hpp"

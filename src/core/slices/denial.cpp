@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "core/slices/grant.hpp"
 #include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"

@@ -1,5 +1,5 @@
 // What the denial of a slice means at its consumer: whether what was granted before goes on.
-// Tested by test/unit/core/nodes/room_test.cpp.
+// Tested by test/unit/core/offloading/capacity_test.cpp.
 #pragma once
 
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/control_plane.hpp"
+#include "core/common/control_plane.hpp"
 #include "core/quota/pod_requests.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/k8s/object.hpp"
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "core/difference.hpp"
-#include "core/names.hpp"
-#include "core/nodes/node_labels.hpp"
-#include "core/owner.hpp"
-#include "core/set_or_erase.hpp"
+#include "core/common/difference.hpp"
+#include "core/common/names.hpp"
+#include "core/common/node_labels.hpp"
+#include "core/common/owner.hpp"
+#include "core/common/set_or_erase.hpp"
 #include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"

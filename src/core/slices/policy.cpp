@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "core/slices/provider_words.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"

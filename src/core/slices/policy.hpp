@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

@@ -1,7 +1,7 @@
 #include "core/slices/quota.hpp"
 
-#include "core/difference.hpp"
-#include "core/owner.hpp"
+#include "core/common/difference.hpp"
+#include "core/common/owner.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"

@@ -1,6 +1,6 @@
 #include "core/slices/request.hpp"
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/resource_slice.hpp"
 

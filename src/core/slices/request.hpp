@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {

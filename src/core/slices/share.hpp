@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 #include "kube/base/time.hpp"
 
 namespace liqo::core {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/difference.hpp"
-#include "core/set_or_erase.hpp"
+#include "core/common/difference.hpp"
+#include "core/common/set_or_erase.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 

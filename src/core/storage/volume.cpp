@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/admission/orders.hpp"
-#include "core/names.hpp"
-#include "core/reflection/meta.hpp"
-#include "core/selector_text.hpp"
+#include "core/common/meta.hpp"
+#include "core/common/names.hpp"
+#include "core/common/selector_text.hpp"
+#include "core/policy/orders.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"

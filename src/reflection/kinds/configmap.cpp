@@ -1,7 +1,7 @@
 // How ConfigMaps are reflected.
 #include <array>
 
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflection/forge.hpp"
 

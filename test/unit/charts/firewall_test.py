@@ -35,7 +35,7 @@ def test_the_walk_finds_what_is_missing():
 
 
 def test_every_key_of_the_policy_is_documented_and_every_documented_key_exists():
-    source = (ROOT / "src/core/admission/pod_policy.cpp").read_text(encoding="utf-8")
+    source = (ROOT / "src/core/policy/pod_policy.cpp").read_text(encoding="utf-8")
     known = set(re.findall(r'\{"(\w+)",\s*&PodPolicy', source))
     page = (ROOT / "docs/pod-firewall.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/binding_plan.hpp"
+#include "core/common/binding_plan.hpp"
 #include "kube/base/json.hpp"
 
 namespace liqo::core {

@@ -1,6 +1,6 @@
 // The quota ledger of one replica: what it counts. That no replica ever admits too much is for its simulation.
+#include "core/common/peer_names.hpp"
 #include "core/offloading/provider_pod.hpp"
-#include "core/peering/names.hpp"
 #include "ledger_fixture.hpp"
 
 namespace liqo::quota {

@@ -2,7 +2,7 @@
 // by a Quota of before.
 #include <array>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "ledger_fixture.hpp"
 
 namespace liqo::quota {

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"
-#include "core/names.hpp"
+#include "core/common/names.hpp"
 
 namespace liqo::testing {
 

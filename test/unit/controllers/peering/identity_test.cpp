@@ -2,10 +2,10 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/csr.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/auth_params.hpp"

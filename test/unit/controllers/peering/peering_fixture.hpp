@@ -4,11 +4,11 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/csr.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/handshake.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/labels.hpp"

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -1,7 +1,7 @@
 // Twins that home does not want, or does not know after a restore, and that hold data.
 #include "../storage/volumes_fixture.hpp"
+#include "core/namespaces/withdrawn_twins.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/withdrawn_twins.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/namespace_map.hpp"

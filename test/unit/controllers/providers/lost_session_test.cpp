@@ -5,8 +5,8 @@
 
 #include "../cluster_fixture.hpp"
 #include "controllers/providers/session_workers.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "kube/base/url.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"

@@ -1,7 +1,7 @@
 // How much of a slice a provider grants, and the Quota that bounds it, over a fake API server.
 #include <doctest/doctest.h>
 
-#include "core/late_requests.hpp"
+#include "core/common/late_requests.hpp"
 #include "core/quota/ledger.hpp"
 #include "slices_fixture.hpp"
 

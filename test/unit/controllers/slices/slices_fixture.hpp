@@ -6,9 +6,9 @@
 #include <map>
 
 #include "../cluster_fixture.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/peering/csr.hpp"
 #include "core/peering/forge.hpp"
-#include "core/peering/names.hpp"
 #include "core/slices/policy.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/labels.hpp"

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/selector_text.hpp"
+#include "core/common/selector_text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "../objects.hpp"
+#include "core/common/resources.hpp"
 #include "core/namespaces/twin_plan.hpp"
-#include "core/quota/resources.hpp"
 
 namespace liqo::core::testing {
 

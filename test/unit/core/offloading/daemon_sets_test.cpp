@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 
 using namespace liqo::core;
 namespace json = kube::json;

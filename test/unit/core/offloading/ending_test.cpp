@@ -2,10 +2,10 @@
 #include "core/offloading/ending.hpp"
 
 #include "../objects.hpp"
+#include "core/common/meta.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "core/offloading/provider_pod.hpp"
 #include "core/offloading/shadow_plan.hpp"
-#include "core/reflection/meta.hpp"
 
 namespace liqo::core {
 namespace {

@@ -2,7 +2,7 @@
 #include "core/offloading/service_account_token.hpp"
 
 #include "../objects.hpp"
-#include "core/digest.hpp"
+#include "core/common/digest.hpp"
 #include "kube/base/base64.hpp"
 
 namespace liqo::core {

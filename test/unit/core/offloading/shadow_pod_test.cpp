@@ -2,7 +2,7 @@
 #include "core/offloading/shadow_pod.hpp"
 
 #include "../objects.hpp"
-#include "core/reflection/meta.hpp"
+#include "core/common/meta.hpp"
 
 namespace liqo::core {
 namespace {

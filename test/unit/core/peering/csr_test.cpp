@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/peering/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "fixtures.hpp"
 #include "kube/base/base64.hpp"
 

@@ -3,12 +3,12 @@
 
 #include <doctest/doctest.h>
 
-#include "core/bindings.hpp"
+#include "core/common/bindings.hpp"
+#include "core/common/peer_names.hpp"
+#include "core/common/secret_bytes.hpp"
 #include "core/peering/csr.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/kubeconfig.hpp"
-#include "core/peering/names.hpp"
-#include "core/secret_bytes.hpp"
 #include "fixtures.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/auth_params.hpp"

@@ -2,7 +2,7 @@
 #include "core/peering/replication.hpp"
 
 #include "../objects.hpp"
-#include "core/difference.hpp"
+#include "core/common/difference.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace liqo::core {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/quota/resources.hpp"
+#include "core/common/resources.hpp"
 
 namespace liqo::core::testing {
 

@@ -2,7 +2,7 @@
 #include <tuple>
 
 #include "../objects.hpp"
-#include "core/difference.hpp"
+#include "core/common/difference.hpp"
 #include "core/slices/local.hpp"
 #include "core/slices/quota.hpp"
 #include "core/slices/status.hpp"

@@ -1,0 +1,39 @@
+// Metadata of reflected objects: which labels and annotations are copied, and how objects that we made are recognised.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/common/forging_context.hpp"
+#include "kube/k8s/object.hpp"
+
+namespace liqo::core {
+
+/// True if both labels name exactly this pair: the object was made by reflection from `local` to `remote`.
+bool is_reflected(const kube::Object& remote_object, const ClusterPair& clusters);
+
+/// Whether the ShadowPod or Pod at the provider was made for another pod. One without a UID counts as this pod's.
+bool is_for_another(const kube::Object& remote_object, const kube::Object& local_pod);
+
+/// The labels of a reflected object: the local ones without those that mean something only at home or are excluded by
+/// the offloading patch, and the two reflection labels.
+kube::json::object reflected_labels(const kube::Object& local, const ForgingContext& ctx);
+/// Likewise the annotations (without ours and without kubectl's copy of the manifest).
+kube::json::object reflected_annotations(const kube::Object& local, const ForgingContext& ctx);
+
+/// Whether `have` has every entry of `wanted` with the same value.
+bool covers(const kube::json::object& have, const kube::json::object& wanted);
+
+/// The value of `offloading.liqo.io/reflected-keys` for these labels and annotations.
+std::string reflected_keys(const kube::json::object& labels, const kube::json::object& annotations);
+
+/// A merge patch of `metadata.labels` and `metadata.annotations` that gives `live` the wanted entries and removes those
+/// which an earlier reflection set and which are no longer wanted; entries of others stay. Where `live` does not list
+/// what reflection set (it is of the Go version), every entry that is not wanted is removed if `owns_unlisted`, except
+/// the creator's label; else none is. Empty = nothing to do.
+kube::json::object metadata_patch(const kube::Object& live, const kube::json::object& labels,
+                                  const kube::json::object& annotations, bool owns_unlisted);
+
+}  // namespace liqo::core

@@ -1,0 +1,20 @@
+// Labels and annotations of pods by which software in a cluster takes orders, by the domains of their keys;
+// order_table.hpp has those of other objects.
+// Tested by test/unit/core/admission/pod_metadata_test.cpp.
+// Tested by test/unit/core/policy/kept_metadata_test.cpp.
+#pragma once
+
+#include <string_view>
+
+namespace liqo::core::admission {
+
+/// Whether a label of a pod is of a domain by which meshes, network plugins, clouds or Liqo take orders. Such labels
+/// are refused. They cannot be left out instead, because Services, affinities and topology spreading select by the
+/// labels of pods.
+bool is_reserved_label(std::string_view key);
+
+/// Whether an annotation is allowed on every pod: its domain has no dot, or is one of those that only describe. All
+/// others are left out, because nobody knows what reads them in the provider's cluster.
+bool is_common_annotation(std::string_view key);
+
+}  // namespace liqo::core::admission
