@@ -16,7 +16,7 @@
 #include <random>
 
 #include "client_gauges.hpp"
-#include "controllers/process.hpp"
+#include "controllers/process/process.hpp"
 #include "core/common/late_requests.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/nodes/node.hpp"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "controllers/process.hpp"
+#include "controllers/process/process.hpp"
 #include "kubelet/kubelet.hpp"
 #include "options.hpp"
 

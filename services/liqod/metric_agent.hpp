@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "controllers/offloading/consumer_pods.hpp"
-#include "controllers/process.hpp"
+#include "controllers/process/process.hpp"
 #include "figures/metric_agent.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "options.hpp"

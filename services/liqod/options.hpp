@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "controllers/settings.hpp"
+#include "controllers/common/settings.hpp"
 #include "kube/telemetry/log.hpp"
 #include "metrics_text.hpp"
 #include "quota/quota_ledger.hpp"

@@ -1,7 +1,7 @@
 // From the kubeconfig Secret of a provider to a connection.
 #pragma once
 
-#include "controllers/providers/provider_link.hpp"
+#include "controllers/links/provider_link.hpp"
 #include "kube/runtime/environment.hpp"
 
 namespace liqod {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "controllers/process.hpp"
+#include "controllers/process/process.hpp"
 #include "options.hpp"
 #include "quota/quota_display.hpp"
 #include "quota/quota_ledger.hpp"

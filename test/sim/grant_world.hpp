@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/settings.hpp"
+#include "controllers/common/settings.hpp"
 #include "invariants.hpp"
 #include "kube/testing/fake_api_server.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/process.hpp"
+#include "controllers/process/process.hpp"
 #include "kube/testing/sim_link.hpp"
 
 namespace liqo::sim {

@@ -5,9 +5,9 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <set>
 
-#include "controllers/ensure_binding.hpp"
-#include "controllers/guarded_write.hpp"
-#include "controllers/namespaces/tenant_namespace_of.hpp"
+#include "controllers/common/ensure_binding.hpp"
+#include "controllers/common/guarded_write.hpp"
+#include "controllers/common/tenant_namespace_of.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/policy/pod_policy.hpp"
 #include "kube/runtime/finalizer.hpp"

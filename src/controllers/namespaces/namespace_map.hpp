@@ -7,8 +7,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "controllers/context.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "core/namespaces/twin_quota.hpp"
 #include "kube/runtime/controller.hpp"
 

@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "controllers/ensure_binding.hpp"
-#include "controllers/guarded_write.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/ensure_binding.hpp"
+#include "controllers/common/guarded_write.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/namespaces/belonging.hpp"

@@ -9,11 +9,11 @@
 #include <string>
 #include <unordered_map>
 
-#include "controllers/context.hpp"
-#include "controllers/crowd_pause.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/crowd_pause.hpp"
+#include "controllers/common/runnable.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
-#include "controllers/nodes/peer_notices.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/peering/peer_notices.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "core/common/node_selector.hpp"
 #include "core/namespaces/earlier_pods.hpp"

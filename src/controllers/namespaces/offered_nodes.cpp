@@ -1,6 +1,6 @@
 #include "controllers/namespaces/offered_nodes.hpp"
 
-#include "controllers/nodes/node_context.hpp"
+#include "controllers/common/node_context.hpp"
 #include "core/namespaces/desired_mapping.hpp"
 #include "core/namespaces/selecting_spec.hpp"
 #include "liqo/api/virtual_node.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "core/namespaces/selections.hpp"
 #include "core/nodes/node.hpp"
 #include "kube/runtime/view.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <tuple>
 
-#include "controllers/nodes/node_context.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/node_context.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/common/names.hpp"
 #include "core/namespaces/selecting_spec.hpp"
 #include "kube/runtime/merge_patch.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
-#include "controllers/runnable.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "core/namespaces/desired_mapping.hpp"
 #include "core/namespaces/held_twins.hpp"

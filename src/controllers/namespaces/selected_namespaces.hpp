@@ -1,8 +1,8 @@
 // Namespaces with the labels that the operator has named → their NamespaceOffloadings.
 #pragma once
 
-#include "controllers/context.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/scopes.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/tenant_index.hpp"
 #include "core/quota/demand.hpp"

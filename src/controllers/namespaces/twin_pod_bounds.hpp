@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "controllers/context.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "core/namespaces/tenant_roles.hpp"
 #include "core/namespaces/twin_pod_bounds.hpp"
 #include "core/policy/pod_policy.hpp"

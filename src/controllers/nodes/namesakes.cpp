@@ -2,9 +2,9 @@
 
 #include <set>
 
-#include "controllers/nodes/older_namesake.hpp"
+#include "controllers/common/older_namesake.hpp"
+#include "controllers/links/provider_api.hpp"
 #include "controllers/nodes/virtual_node_condition.hpp"
-#include "controllers/providers/provider_api.hpp"
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
 #include "core/offloading/order.hpp"

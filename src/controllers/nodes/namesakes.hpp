@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "controllers/nodes/peer_notices.hpp"
-#include "controllers/providers/provider_link.hpp"
-#include "controllers/providers/provider_sessions.hpp"
+#include "controllers/links/provider_link.hpp"
+#include "controllers/peering/peer_notices.hpp"
+#include "controllers/sessions/provider_sessions.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/controller.hpp"
 

@@ -1,7 +1,7 @@
 #include "controllers/nodes/node_failure.hpp"
 
-#include "controllers/keep_fields.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/keep_fields.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/nodes/node_failure.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/runtime/remove_object.hpp"

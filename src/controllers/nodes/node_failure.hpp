@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "controllers/context.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {

@@ -1,6 +1,6 @@
 #include "controllers/nodes/node_leases.hpp"
 
-#include "controllers/some_at_a_time.hpp"
+#include "controllers/common/some_at_a_time.hpp"
 
 namespace liqo::controllers {
 namespace {

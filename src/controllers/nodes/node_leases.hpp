@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "kube/telemetry/log.hpp"
 
 namespace liqo::controllers {

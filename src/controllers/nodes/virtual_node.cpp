@@ -2,10 +2,10 @@
 
 #include <boost/asio/this_coro.hpp>
 
-#include "controllers/nodes/node_context.hpp"
-#include "controllers/nodes/older_namesake.hpp"
+#include "controllers/common/node_context.hpp"
+#include "controllers/common/older_namesake.hpp"
+#include "controllers/common/scopes.hpp"
 #include "controllers/nodes/virtual_node_condition.hpp"
-#include "controllers/scopes.hpp"
 #include "core/nodes/namesakes.hpp"
 #include "core/nodes/node_extras.hpp"
 #include "core/offloading/capacity.hpp"

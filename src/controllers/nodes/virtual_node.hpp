@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "controllers/common/options_templates.hpp"
 #include "controllers/nodes/kubelet_ports.hpp"
 #include "controllers/nodes/namesakes.hpp"
 #include "controllers/nodes/node_leases.hpp"
-#include "controllers/nodes/options_templates.hpp"
-#include "controllers/nodes/peer_notices.hpp"
-#include "controllers/providers/provider_sessions.hpp"
+#include "controllers/peering/peer_notices.hpp"
+#include "controllers/sessions/provider_sessions.hpp"
 #include "core/nodes/virtual_node_plan.hpp"
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/view.hpp"

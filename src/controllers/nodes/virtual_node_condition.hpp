@@ -2,7 +2,7 @@
 // Tested by test/unit/controllers/nodes/namesakes_test.cpp.
 #pragma once
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/runtime/informer.hpp"
 

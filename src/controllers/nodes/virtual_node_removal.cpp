@@ -1,9 +1,9 @@
 // How the Node of a virtual node goes: drained, and with everything that is on it.
-#include "controllers/guarded_write.hpp"
-#include "controllers/nodes/older_namesake.hpp"
+#include "controllers/common/guarded_write.hpp"
+#include "controllers/common/older_namesake.hpp"
+#include "controllers/common/scopes.hpp"
+#include "controllers/common/some_at_a_time.hpp"
 #include "controllers/nodes/virtual_node.hpp"
-#include "controllers/scopes.hpp"
-#include "controllers/some_at_a_time.hpp"
 #include "core/offloading/final_status.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "core/offloading/pod_scheduling.hpp"

@@ -1,6 +1,6 @@
 #include "controllers/offloading/consumer_pods.hpp"
 
-#include "controllers/scopes.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"

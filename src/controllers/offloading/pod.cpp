@@ -1,6 +1,6 @@
 #include "controllers/offloading/pod.hpp"
 
-#include "controllers/scopes.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/common/digest.hpp"
 #include "core/offloading/node_debugger.hpp"
 #include "core/offloading/shadow_pod.hpp"

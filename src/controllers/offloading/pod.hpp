@@ -7,13 +7,13 @@
 #include <string>
 #include <unordered_map>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/links/provider_budget.hpp"
+#include "controllers/links/provider_orders.hpp"
+#include "controllers/links/twin_watches.hpp"
 #include "controllers/offloading/memory_of.hpp"
 #include "controllers/offloading/pod_tokens.hpp"
 #include "controllers/offloading/pod_warnings.hpp"
-#include "controllers/providers/provider_budget.hpp"
-#include "controllers/providers/provider_orders.hpp"
-#include "controllers/providers/twin_watches.hpp"
 #include "core/common/resources.hpp"
 #include "core/namespaces/namespace_mapping.hpp"
 #include "core/offloading/pod_plan.hpp"

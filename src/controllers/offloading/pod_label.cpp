@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/scopes.hpp"
+#include "controllers/common/scopes.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
 

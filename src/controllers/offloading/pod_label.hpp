@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "controllers/context.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/links/twin_watches.hpp"
 #include "controllers/offloading/memory_of.hpp"
-#include "controllers/providers/twin_watches.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "kube/client/api.hpp"
 #include "reflector/counters.hpp"

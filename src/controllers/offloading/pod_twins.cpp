@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/common/server_time.hpp"
 #include "controllers/offloading/pod.hpp"
-#include "controllers/server_time.hpp"
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
 #include "core/peering/missing_twins.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "controllers/offloading/memory_of.hpp"
 #include "core/common/forging_context.hpp"
 #include "core/offloading/remote_warning.hpp"

@@ -5,11 +5,11 @@
 #include <limits>
 #include <tuple>
 
-#include "controllers/known.hpp"
-#include "controllers/namespaces/tenant_namespace_of.hpp"
-#include "controllers/peering/configurations_of.hpp"
-#include "controllers/scopes.hpp"
-#include "controllers/server_time.hpp"
+#include "controllers/common/configurations_of.hpp"
+#include "controllers/common/known.hpp"
+#include "controllers/common/scopes.hpp"
+#include "controllers/common/server_time.hpp"
+#include "controllers/common/tenant_namespace_of.hpp"
 #include "core/addresses/network_configuration.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/tenant_index.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "controllers/context.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "core/common/resources.hpp"
 #include "core/offloading/shadow_plan.hpp"
 #include "kube/runtime/controller.hpp"

@@ -1,5 +1,5 @@
 // What a ShadowPodController does about one ShadowPod and its pod.
-#include "controllers/known.hpp"
+#include "controllers/common/known.hpp"
 #include "controllers/offloading/shadow_pod.hpp"
 #include "core/namespaces/twin_pod_bounds.hpp"
 #include "core/offloading/capacity.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/offloading/drain_grace.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/drain_grace.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/tenant_index.hpp"
 #include "core/offloading/ending.hpp"

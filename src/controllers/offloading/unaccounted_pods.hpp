@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "controllers/context.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {

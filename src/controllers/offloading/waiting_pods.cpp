@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/scopes.hpp"
+#include "controllers/common/scopes.hpp"
 #include "kube/client/api.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "controllers/context.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
 #include "core/offloading/waiting.hpp"
 #include "kube/runtime/controller.hpp"
 

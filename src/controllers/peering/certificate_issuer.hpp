@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "controllers/context.hpp"
-#include "controllers/providers/provider_budget.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/links/provider_budget.hpp"
 #include "core/peering/consumer_certificate.hpp"
 #include "liqo/api/auth_params.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "controllers/is_older.hpp"
-#include "controllers/known.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/is_older.hpp"
+#include "controllers/common/known.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/common/names.hpp"
 #include "core/peering/replication.hpp"
 #include "kube/runtime/finalizer.hpp"

@@ -1,7 +1,7 @@
 #include "controllers/peering/identity.hpp"
 
-#include "controllers/collector_time.hpp"
-#include "controllers/guarded_write.hpp"
+#include "controllers/common/collector_time.hpp"
+#include "controllers/common/guarded_write.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"

@@ -1,7 +1,7 @@
 #include "controllers/peering/identity_creator.hpp"
 
-#include "controllers/collector_time.hpp"
-#include "controllers/ensure_owned.hpp"
+#include "controllers/common/collector_time.hpp"
+#include "controllers/common/ensure_owned.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"

@@ -1,6 +1,6 @@
 #include "controllers/peering/nonce.hpp"
 
-#include "controllers/guarded_write.hpp"
+#include "controllers/common/guarded_write.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"

@@ -1,8 +1,8 @@
 #include "controllers/peering/renew.hpp"
 
-#include "controllers/collector_time.hpp"
-#include "controllers/ensure_owned.hpp"
-#include "controllers/guarded_write.hpp"
+#include "controllers/common/collector_time.hpp"
+#include "controllers/common/ensure_owned.hpp"
+#include "controllers/common/guarded_write.hpp"
 #include "core/common/digest.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"

@@ -2,9 +2,9 @@
 // Identity. The middle step is replication's.
 #pragma once
 
+#include "controllers/links/provider_budget.hpp"
 #include "controllers/peering/cluster_keys.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
-#include "controllers/providers/provider_budget.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {

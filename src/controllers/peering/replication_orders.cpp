@@ -1,5 +1,5 @@
 // What replication waits for the provider to act upon, and what people are told where it does not.
-#include "controllers/peering/foreign_cluster_of.hpp"
+#include "controllers/common/foreign_cluster_of.hpp"
 #include "controllers/peering/replication_session.hpp"
 #include "core/common/digest.hpp"
 #include "core/common/names.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "controllers/peering/foreign_cluster_of.hpp"
-#include "controllers/providers/provider_api.hpp"
-#include "controllers/shared_history.hpp"
+#include "controllers/common/foreign_cluster_of.hpp"
+#include "controllers/common/shared_history.hpp"
+#include "controllers/links/provider_api.hpp"
 #include "core/nodes/probe.hpp"
 #include "core/peering/clock_skew.hpp"
 #include "core/peering/heartbeat.hpp"

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/links/provider_budget.hpp"
+#include "controllers/links/provider_link.hpp"
+#include "controllers/links/session_workers.hpp"
 #include "controllers/peering/silence_watch.hpp"
 #include "controllers/peering/twin_data_guard.hpp"
-#include "controllers/providers/provider_budget.hpp"
-#include "controllers/providers/provider_link.hpp"
-#include "controllers/providers/session_workers.hpp"
 #include "core/peering/missing_twins.hpp"
 #include "core/peering/replication.hpp"
 #include "kube/runtime/controller.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
-#include "controllers/peering/foreign_cluster_of.hpp"
+#include "controllers/common/foreign_cluster_of.hpp"
 #include "core/common/digest.hpp"
 #include "core/common/names.hpp"
 #include "core/namespaces/belonging.hpp"

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "controllers/common/runnable.hpp"
 #include "controllers/peering/peer_servers.hpp"
 #include "controllers/peering/replication_session.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
-#include "controllers/runnable.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "controllers/context.hpp"
-#include "controllers/providers/provider_orders.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/links/provider_orders.hpp"
 #include "kube/client/api.hpp"
 
 namespace liqo::controllers {

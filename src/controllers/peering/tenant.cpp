@@ -5,10 +5,10 @@
 #include <map>
 #include <utility>
 
-#include "controllers/ensure_binding.hpp"
-#include "controllers/guarded_write.hpp"
-#include "controllers/is_older.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/ensure_binding.hpp"
+#include "controllers/common/guarded_write.hpp"
+#include "controllers/common/is_older.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/common/secret_bytes.hpp"

@@ -1,5 +1,5 @@
 // The right of consumers to see whether liqod runs here.
-#include "controllers/ensure_binding.hpp"
+#include "controllers/common/ensure_binding.hpp"
 #include "controllers/peering/tenant.hpp"
 #include "core/peering/silence.hpp"
 #include "kube/runtime/remove_object.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "controllers/ensure_binding.hpp"
+#include "controllers/common/ensure_binding.hpp"
 #include "core/common/names.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/namespaces/belonging.hpp"

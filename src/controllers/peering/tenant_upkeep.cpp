@@ -2,7 +2,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "controllers/offloading/drain_grace.hpp"
+#include "controllers/common/drain_grace.hpp"
 #include "controllers/peering/tenant.hpp"
 #include "core/admission/tenant_policy.hpp"
 #include "core/peering/heartbeat.hpp"

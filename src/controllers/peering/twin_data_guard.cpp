@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/links/provider_api.hpp"
 #include "controllers/peering/replication_session.hpp"
-#include "controllers/providers/provider_api.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/links/provider_link.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
-#include "controllers/providers/provider_link.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "core/namespaces/held_twins.hpp"
 #include "core/namespaces/withdrawn_twins.hpp"

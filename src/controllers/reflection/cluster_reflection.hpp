@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "controllers/nodes/options_templates.hpp"
-#include "controllers/providers/provider_budget.hpp"
-#include "controllers/providers/session_workers.hpp"
-#include "controllers/providers/twin_watches.hpp"
+#include "controllers/common/options_templates.hpp"
+#include "controllers/links/provider_budget.hpp"
+#include "controllers/links/session_workers.hpp"
+#include "controllers/links/twin_watches.hpp"
 #include "controllers/reflection/copy_events.hpp"
 #include "controllers/reflection/custom_kinds.hpp"
 #include "controllers/reflection/home_endpoint_watch.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "core/reflection/copy_warnings.hpp"
 #include "kube/runtime/controller.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "core/nodes/node.hpp"
 #include "kube/client/api.hpp"
 

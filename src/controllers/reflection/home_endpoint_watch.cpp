@@ -1,7 +1,7 @@
 #include "controllers/reflection/home_endpoint_watch.hpp"
 
-#include "controllers/known.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/known.hpp"
+#include "controllers/common/scopes.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflector/header.hpp"

@@ -1,6 +1,6 @@
 #include "controllers/reflection/own_addresses.hpp"
 
-#include "controllers/keep_fields.hpp"
+#include "controllers/common/keep_fields.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "core/addresses/own_addresses.hpp"
 
 namespace liqo::controllers {

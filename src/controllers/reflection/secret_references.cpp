@@ -1,8 +1,8 @@
 #include "controllers/reflection/secret_references.hpp"
 
-#include "controllers/keep_fields.hpp"
-#include "controllers/known.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/keep_fields.hpp"
+#include "controllers/common/known.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"

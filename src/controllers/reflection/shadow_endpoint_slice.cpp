@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/namespaces/tenant_namespace_of.hpp"
-#include "controllers/peering/configurations_of.hpp"
-#include "controllers/peering/foreign_cluster_of.hpp"
+#include "controllers/common/configurations_of.hpp"
+#include "controllers/common/foreign_cluster_of.hpp"
+#include "controllers/common/tenant_namespace_of.hpp"
 #include "core/common/late_requests.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/tenant_index.hpp"

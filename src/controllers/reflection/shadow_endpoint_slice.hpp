@@ -7,8 +7,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/common/runnable.hpp"
 #include "controllers/reflection/own_addresses.hpp"
-#include "controllers/runnable.hpp"
 #include "core/reflection/endpoint_slice_plan.hpp"
 #include "kube/runtime/controller.hpp"
 

@@ -1,6 +1,6 @@
 #include "controllers/slices/node_platforms.hpp"
 
-#include "controllers/scopes.hpp"
+#include "controllers/common/scopes.hpp"
 
 namespace liqo::controllers {
 namespace {

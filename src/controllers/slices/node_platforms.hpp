@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "core/slices/platform.hpp"
 
 namespace liqo::controllers {

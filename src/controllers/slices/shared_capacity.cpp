@@ -1,7 +1,7 @@
 #include "controllers/slices/shared_capacity.hpp"
 
-#include "controllers/keep_fields.hpp"
-#include "controllers/scopes.hpp"
+#include "controllers/common/keep_fields.hpp"
+#include "controllers/common/scopes.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "core/slices/inventory.hpp"
 
 namespace liqo::controllers {

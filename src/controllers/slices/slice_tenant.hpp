@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "controllers/is_older.hpp"
+#include "controllers/common/is_older.hpp"
 #include "kube/runtime/store.hpp"
 #include "liqo/api/tenant.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "controllers/links/provider_budget.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
-#include "controllers/providers/provider_budget.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {

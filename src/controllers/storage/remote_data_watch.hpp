@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controllers/context.hpp"
+#include "controllers/common/context.hpp"
 #include "core/storage/remote_data.hpp"
 
 namespace liqo::controllers {

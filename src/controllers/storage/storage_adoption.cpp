@@ -2,7 +2,7 @@
 // that are not at home any more.
 #include <algorithm>
 
-#include "controllers/guarded_write.hpp"
+#include "controllers/common/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"

@@ -1,5 +1,5 @@
 // How a claim gets its volume: the claim behind it first, then the volume between the two.
-#include "controllers/guarded_write.hpp"
+#include "controllers/common/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/pod_status.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "controllers/guarded_write.hpp"
-#include "controllers/nodes/older_namesake.hpp"
+#include "controllers/common/guarded_write.hpp"
+#include "controllers/common/older_namesake.hpp"
 #include "controllers/storage/storage_parts.hpp"
 #include "core/common/late_requests.hpp"
 #include "core/offloading/pod_status.hpp"

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "controllers/context.hpp"
-#include "controllers/providers/provider_link.hpp"
-#include "controllers/runnable.hpp"
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
+#include "controllers/links/provider_link.hpp"
 #include "core/slices/policy.hpp"
 #include "core/storage/volume.hpp"
 #include "core/storage/volume_plan.hpp"

@@ -1,6 +1,6 @@
 // Where the data of claims is, or is to be: in this cluster, or in the twin namespace at a provider.
-#include "controllers/nodes/older_namesake.hpp"
-#include "controllers/providers/provider_api.hpp"
+#include "controllers/common/older_namesake.hpp"
+#include "controllers/links/provider_api.hpp"
 #include "controllers/storage/storage_provisioner.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

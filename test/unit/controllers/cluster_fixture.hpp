@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "controllers/process.hpp"
-#include "controllers/providers/provider_link.hpp"
+#include "controllers/links/provider_link.hpp"
+#include "controllers/process/process.hpp"
 #include "fake_signer.hpp"
 #include "kube/testing/fake_garbage_collector.hpp"
 #include "kube/testing/fake_quota_controller.hpp"

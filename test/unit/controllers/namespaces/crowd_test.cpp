@@ -6,7 +6,7 @@
 
 #include "../adds.hpp"
 #include "../cluster_fixture.hpp"
-#include "controllers/crowd_pause.hpp"
+#include "controllers/common/crowd_pause.hpp"
 #include "controllers/namespaces/namespace_offloading.hpp"
 #include "core/offloading/event_source.hpp"
 #include "kube/runtime/manager.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "../offloading_fixture.hpp"
-#include "controllers/providers/provider_budget.hpp"
+#include "controllers/links/provider_budget.hpp"
 #include "core/offloading/pod_plan.hpp"
 
 namespace liqo::testing {

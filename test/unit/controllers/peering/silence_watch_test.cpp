@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "../offloading_fixture.hpp"
-#include "controllers/providers/provider_orders.hpp"
+#include "controllers/links/provider_orders.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/silence.hpp"
 #include "liqo/api/identity.hpp"

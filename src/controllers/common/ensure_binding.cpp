@@ -1,0 +1,51 @@
+#include "controllers/common/ensure_binding.hpp"
+
+#include "controllers/common/guarded_write.hpp"
+#include "kube/runtime/remove_object.hpp"
+
+namespace liqo::controllers {
+
+namespace action = core::binding_action;
+
+asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted,
+                                                   PlanBinding plan) {
+  const kube::Resource& resource = informer.scope().resource;
+  const kube::ObjectKey key = wanted.key();
+  if (!plan) plan = [&wanted](const kube::Object* existing) { return core::plan_binding(existing, wanted); };
+  std::optional<kube::Object> live = informer.find(key);
+  core::BindingPlan due = plan(live ? &*live : nullptr);
+  if (std::holds_alternative<action::Create>(due)) {
+    auto created = co_await api.create(resource, wanted);
+    if (created) {
+      informer.observe(std::move(*created));
+      co_return kube::Result<void>();
+    }
+    if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "binding a role");
+    // Not in the cache: it came just now, or it lacks the label that the cache selects.
+    auto found = co_await api.get(resource, key);
+    if (!found) co_return kube::fail(std::move(found.error()), "binding a role");
+    live = std::move(*found);
+    due = plan(&*live);
+    informer.observe(*live);
+  }
+  if (auto* refuse = std::get_if<action::Refuse>(&due))
+    co_return kube::fail(kube::Errc::invalid_input, std::move(refuse->message));
+  if (std::holds_alternative<action::Replace>(due)) {
+    auto removed = co_await kube::remove_object(
+        api, resource, key,
+        {.options = {.uid = std::string(live->uid())}, .phase = "removing a binding of another role"});
+    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    informer.observe_gone(key, live->uid());
+    auto created = co_await api.create(resource, wanted);
+    if (!created) co_return kube::fail(std::move(created.error()), "binding a role");
+    informer.observe(std::move(*created));
+  } else if (auto* change = std::get_if<action::Patch>(&due)) {
+    auto patched =
+        co_await api.patch(resource, key, {kube::PatchType::merge, guarded_patch(*live, std::move(change->patch))});
+    if (!patched) co_return kube::fail(std::move(patched.error()), "repairing a binding");
+    informer.observe(std::move(*patched));
+  }
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

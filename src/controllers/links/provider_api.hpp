@@ -1,0 +1,24 @@
+// How every part of Liqo asks a provider's API server.
+// Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "controllers/common/context.hpp"
+#include "kube/client/api.hpp"
+
+namespace liqo::controllers {
+
+/// The settings of an Api for the provider `cluster`: it writes only while this process leads, takes large lists
+/// packed, because providers may be far away, and draws what it reads on the provider's account. What `context` refers
+/// to outlives the Api.
+inline kube::ApiSettings provider_api_settings(std::string cluster, const Context& context) {
+  auto account = context.accounts.of(cluster);
+  return {.cluster = std::move(cluster),
+          .may_write = [&lead = context.leadership] { return lead.may_write(); },
+          .packed_lists = true,
+          .account = std::move(account)};
+}
+
+}  // namespace liqo::controllers

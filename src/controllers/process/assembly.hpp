@@ -1,0 +1,26 @@
+// The list of the controllers that work while a process leads.
+// Tested by test/sim/peering_world.cpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "controllers/common/context.hpp"
+#include "controllers/common/runnable.hpp"
+#include "controllers/links/provider_budget.hpp"
+#include "controllers/links/provider_link.hpp"
+
+namespace liqo::quota {
+class QuotaLedger;
+}
+
+namespace liqo::controllers {
+
+/// Makes one of each; `ledger` knows what pods hold of their Quotas, and is null where these bind nobody. Those of
+/// peers and slices refer to one or both of the last two, the keys and the tenant namespaces; ForeignClusterController
+/// refers to the Replicator alone. None works while they are destroyed. `budgets` and what `context` refers to outlive
+/// them.
+std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect,
+                                                        ProviderBudgets& budgets, quota::QuotaLedger* ledger);
+
+}  // namespace liqo::controllers

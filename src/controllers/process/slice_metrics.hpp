@@ -1,0 +1,57 @@
+// What slices of this cluster ask for and get, as metrics.
+// Tested by test/unit/controllers/process/slice_metrics_test.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/runtime/view.hpp"
+#include "kube/telemetry/metrics.hpp"
+
+namespace liqo::controllers {
+
+/// Gauges of every slice by which this cluster asks a provider. Its quantities are read when the slice changes, and not
+/// at each scrape. One thread.
+class SliceMetrics {
+ public:
+  /// Shows nothing at first.
+  SliceMetrics(kube::InformerSet& home, kube::Metrics& metrics);
+  /// Whether the gauges are there from now on.
+  void show(bool shown);
+  /// How often the quantities of a slice were read so far.
+  std::uint64_t reads() const { return reads_; }
+
+ private:
+  struct Amounts {
+    std::string resource;
+    std::optional<double> requested, granted;
+    bool operator==(const Amounts&) const = default;
+  };
+  struct Figures {
+    std::string cluster;
+    bool is_accepted = false;
+    std::vector<Amounts> amounts;
+    bool operator==(const Figures&) const = default;
+  };
+  /// Nothing for a slice that is not ours.
+  std::optional<Figures> read(const kube::Object& slice);
+  /// Brings the gauges of the slices of that name up to date, of whatever tenant namespace: those that name one cluster
+  /// have the same series.
+  void update(const std::string& name);
+  void set(const kube::ObjectKey& key, const Figures& figures);
+
+  struct Gauges {
+    kube::GaugeSet requested, granted, accepted;
+  };
+  kube::Metrics& metrics_;
+  std::uint64_t reads_ = 0;
+  bool is_shown_ = false;
+  std::map<kube::ObjectKey, Gauges> gauges_;
+  kube::InformerHandle slices_;
+  kube::View<std::optional<Figures>> figures_;
+};
+
+}  // namespace liqo::controllers
