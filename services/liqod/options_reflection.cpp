@@ -1,7 +1,7 @@
 #include "core/common/names.hpp"
+#include "core/reflection/policy.hpp"
 #include "kube/base/text.hpp"
 #include "option_groups.hpp"
-#include "reflection/policy.hpp"
 
 namespace liqod {
 namespace {

@@ -1,10 +1,10 @@
 // Holds what liqod did at a provider against what was there, and at home, at each moment.
 #include <algorithm>
 
+#include "core/reflection/references.hpp"
 #include "endpoints_at_home.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "reflection/references.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "core/common/meta.hpp"
+#include "core/reflection/references.hpp"
 #include "core/reflection/reflection_filters.hpp"
 #include "endpoints_at_home.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "reflection/references.hpp"
 #include "replication.hpp"
 
 namespace liqo::sim {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "core/reflection/custom_resource.hpp"
 #include "fake_volumes.hpp"
 #include "invariants.hpp"
 #include "kube/async/task_group.hpp"
 #include "process_box.hpp"
-#include "reflection/custom_resource.hpp"
 
 namespace liqo::sim {
 

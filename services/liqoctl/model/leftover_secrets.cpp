@@ -2,8 +2,8 @@
 
 #include "core/common/meta.hpp"
 #include "core/offloading/service_account_token.hpp"
+#include "core/reflection/references.hpp"
 #include "liqo/api/labels.hpp"
-#include "reflection/references.hpp"
 
 namespace liqoctl::model {
 namespace {

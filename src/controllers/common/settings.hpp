@@ -10,11 +10,11 @@
 #include "core/common/forging_context.hpp"
 #include "core/namespaces/namespace_selection.hpp"
 #include "core/nodes/node_ports.hpp"
+#include "core/reflection/custom_resource.hpp"
+#include "core/reflection/policy.hpp"
 #include "core/reflection/reflection_filters.hpp"
 #include "core/slices/policy.hpp"
 #include "kube/base/time.hpp"
-#include "reflection/custom_resource.hpp"
-#include "reflection/policy.hpp"
 
 namespace liqo::controllers {
 

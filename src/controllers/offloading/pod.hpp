@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "controllers/common/context.hpp"
+#include "controllers/common/counters.hpp"
 #include "controllers/links/provider_budget.hpp"
 #include "controllers/links/provider_orders.hpp"
 #include "controllers/links/twin_watches.hpp"
@@ -21,7 +22,6 @@
 #include "core/offloading/refused_orders.hpp"
 #include "kube/runtime/controller.hpp"
 #include "liqo/api/labels.hpp"
-#include "reflector/counters.hpp"
 
 namespace liqo::controllers {
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "controllers/common/context.hpp"
+#include "controllers/common/counters.hpp"
 #include "controllers/links/twin_watches.hpp"
 #include "controllers/offloading/memory_of.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "kube/client/api.hpp"
-#include "reflector/counters.hpp"
 
 namespace liqo::controllers {
 

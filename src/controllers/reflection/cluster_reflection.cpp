@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "controllers/common/pauses.hpp"
 #include "core/storage/volume.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "reflector/pauses.hpp"
 
 namespace liqo::controllers {
 namespace {

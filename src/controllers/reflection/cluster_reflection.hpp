@@ -17,10 +17,10 @@
 #include "controllers/reflection/copy_events.hpp"
 #include "controllers/reflection/custom_kinds.hpp"
 #include "controllers/reflection/home_endpoint_watch.hpp"
+#include "controllers/reflection/reflector.hpp"
 #include "controllers/reflection/secret_references.hpp"
 #include "controllers/reflection/status_sources.hpp"
 #include "core/namespaces/namespace_mapping.hpp"
-#include "reflector/reflector.hpp"
 
 namespace liqo::controllers {
 

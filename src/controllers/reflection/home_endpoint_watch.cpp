@@ -2,9 +2,9 @@
 
 #include "controllers/common/known.hpp"
 #include "controllers/common/scopes.hpp"
+#include "controllers/reflection/header.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "reflector/header.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -4,9 +4,9 @@
 #include "controllers/common/known.hpp"
 #include "controllers/common/scopes.hpp"
 #include "core/offloading/service_account_token.hpp"
+#include "core/reflection/references.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "reflection/references.hpp"
 
 namespace liqo::controllers {
 namespace {

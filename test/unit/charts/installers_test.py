@@ -435,7 +435,7 @@ def test_custom_resources_are_refused_by_both(custom, words, helms, tmp_path):
 
 
 def test_custom_resources_are_refused_where_the_daemon_would_not_start():
-    source = (ROOT / "src/reflection/custom_resource.cpp").read_text(encoding="utf-8")
+    source = (ROOT / "src/core/reflection/custom_resource.cpp").read_text(encoding="utf-8")
     groups = re.findall(r'"([^"]+)"', re.search(r"reserved_groups = \{(.*?)\};", source, re.S)[1])
     assert len(groups) > 20
     helpers = (CHART / "templates/_helpers.tpl").read_text(encoding="utf-8")

@@ -29,7 +29,7 @@ def test_each_field_of_a_template_is_followed_or_told() -> None:
     spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     view = (ROOT / "include/liqo/api/vk_options_template.hpp").read_text(encoding="utf-8")
     followed = set(re.findall(r"(?:strings|truth|object_at)\([^;]*?\"(\w+)\"", view))
-    policy = (ROOT / "src/reflection/policy.hpp").read_text(encoding="utf-8")
+    policy = (ROOT / "src/core/reflection/policy.hpp").read_text(encoding="utf-8")
     told = set(re.findall(r'"(\w+)"', re.search(r"fields_of_separate_kubelet = \{(.*?)\};", policy, re.S)[1]))
     # The kind wants these of everybody, so that saying them asks for nothing.
     required = {"containerImage", "metricsEnabled"}

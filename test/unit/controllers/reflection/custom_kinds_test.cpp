@@ -1,6 +1,6 @@
 // Which providers take a custom resource, and of which of them its status comes home.
 #include "../offloading_fixture.hpp"
-#include "reflection/custom_resource.hpp"
+#include "core/reflection/custom_resource.hpp"
 
 namespace liqo::testing {
 namespace {

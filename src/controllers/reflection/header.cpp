@@ -1,0 +1,33 @@
+#include "controllers/reflection/header.hpp"
+
+#include "liqo/api/labels.hpp"
+
+namespace liqo::reflector {
+namespace {
+
+/// Only "true", "false" and other values differ in meaning, so a long value is not held in the cache.
+std::string_view in_short(std::string_view value) {
+  constexpr std::string_view longest = "false";
+  return value.size() <= longest.size() ? value : "other";
+}
+
+void keep_header(kube::json::object& tree) {
+  kube::json::object kept;
+  for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"})
+    if (const auto* value = kube::find(tree, {"metadata", field})) kept[field] = *value;
+  kube::json::object deciding;
+  for (std::string_view key : {api::annotations::skip_reflection, api::annotations::allow_reflection,
+                               api::annotations::use_direct_connections})
+    if (const auto* value = kube::find(tree, {"metadata", "annotations", key}); value && value->is_string())
+      deciding[key] = in_short(value->get_string());
+  if (!deciding.empty()) kept["annotations"] = std::move(deciding);
+  tree["metadata"] = std::move(kept);
+}
+
+}  // namespace
+
+kube::InformerScope headers_of(const kube::Resource& resource) {
+  return {.resource = resource, .metadata_only = true, .prune = keep_header};
+}
+
+}  // namespace liqo::reflector

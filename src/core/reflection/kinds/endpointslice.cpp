@@ -1,0 +1,194 @@
+// How EndpointSlices are reflected. Their copies are ShadowEndpointSlices, because only the provider writes real ones.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "core/reflection/forge.hpp"
+#include "core/reflection/home_endpoints.hpp"
+#include "kube/base/text.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::reflection {
+namespace json = kube::json;
+namespace {
+
+using kube::string_at;
+namespace annotations = api::annotations;
+namespace labels = api::labels;
+
+/// The bytes that Kubernetes allows for all annotations together.
+constexpr std::size_t max_annotation_bytes = 262'144;
+/// The bytes kept free for the annotation with the digest.
+constexpr std::size_t digest_bytes = 256;
+/// The time of the last change of endpoints. With it, copies would be written although nothing else has changed.
+constexpr std::string_view change_time = "endpoints.kubernetes.io/last-change-trigger-time";
+
+/// The endpoints that the provider can use.
+struct Usable {
+  json::array endpoints;
+  std::map<std::string, std::set<std::string>> direct;  ///< addresses in third clusters, by the cluster's ID
+  std::size_t seen = 0;
+  std::vector<std::string> unreachable;
+};
+
+std::optional<kube::Object> service_of(const kube::Object& slice, const core::ForgingContext& ctx) {
+  const std::string_view name = slice.label(labels::service_name);
+  return name.empty() || !ctx.endpoints ? std::nullopt : ctx.endpoints->service(slice.ns(), name);
+}
+
+bool is_direct(const kube::Object& slice, const core::ForgingContext& ctx) {
+  const auto service = service_of(slice, ctx);
+  return service && service->annotation(annotations::use_direct_connections) == "true";
+}
+
+/// The target with another kind, because it is no object of the provider. resourceVersion is left out, because it
+/// changes without the endpoint.
+json::object forge_target(const json::object& target) {
+  json::object made;
+  constexpr std::array<std::string_view, 5> fields = {"apiVersion", "namespace", "name", "uid", "fieldPath"};
+  copy_fields(target, made, fields);
+  made["kind"] = "Remote" + std::string(string_at(target, {"kind"}));
+  return made;
+}
+
+/// Hints name zones and nodes of home, and would keep the provider's pods from the endpoints. The provider sees the
+/// consumer as one node.
+json::object forge_endpoint(const json::value& endpoint, json::array addresses, const core::ForgingContext& ctx) {
+  json::object made{{"addresses", std::move(addresses)}, {"nodeName", ctx.clusters.local}};
+  json::object conditions;
+  constexpr std::array<std::string_view, 3> states = {"ready", "serving", "terminating"};
+  copy_fields(kube::object_at(endpoint, {"conditions"}), conditions, states);
+  if (!conditions.empty()) made["conditions"] = std::move(conditions);
+  constexpr std::array<std::string_view, 2> words = {"hostname", "zone"};
+  copy_fields(endpoint.get_object(), made, words);
+  if (const json::object& target = kube::object_at(endpoint, {"targetRef"}); !target.empty())
+    made["targetRef"] = forge_target(target);
+  return made;
+}
+
+Usable usable_endpoints(const kube::Object& slice, const core::ForgingContext& ctx, bool direct) {
+  Usable usable;
+  for (const json::value& endpoint : kube::array_at(slice.tree(), {"endpoints"})) {
+    if (!endpoint.is_object()) continue;
+    const std::string cluster = ctx.endpoints->cluster_of(string_at(endpoint, {"nodeName"}));
+    // The provider has its own pods among its own endpoints.
+    if (cluster == ctx.clusters.remote) continue;
+    const bool is_elsewhere = direct && !cluster.empty() && kube::find(endpoint, {"targetRef"});
+    json::array addresses;
+    std::set<std::string> present;
+    for (const json::value& entry : kube::array_at(endpoint, {"addresses"})) {
+      const auto* text = entry.if_string();
+      const auto address = text ? core::IpAddress::parse(*text) : std::nullopt;
+      ++usable.seen;
+      const auto reached = !address || is_elsewhere ? address : ctx.endpoints->outward(slice.ns(), *address);
+      if (!reached) {
+        if (text) usable.unreachable.emplace_back(*text);
+        continue;
+      }
+      // Two texts may be the same address, and two addresses may be mapped to one.
+      if (!present.insert(reached->text()).second) continue;
+      if (is_elsewhere) usable.direct[cluster].insert(reached->text());
+      addresses.emplace_back(reached->text());
+    }
+    if (!addresses.empty()) usable.endpoints.push_back(forge_endpoint(endpoint, std::move(addresses), ctx));
+  }
+  return usable;
+}
+
+/// Tells the provider which endpoints it reaches in third clusters without this one. False: the list is too long for an
+/// annotation.
+bool tell_direct(const Usable& usable, json::object& metadata) {
+  if (usable.direct.empty()) return true;
+  json::object clusters;
+  for (const auto& [cluster, addresses] : usable.direct) {
+    json::array& of_cluster = clusters[cluster].emplace_array();
+    for (const std::string& address : addresses) of_cluster.emplace_back(address);
+  }
+  const std::string text = json::serialize(json::object{{"clusterAddresses", std::move(clusters)}});
+  json::object& all = metadata["annotations"].get_object();
+  std::size_t bytes = annotations::direct_connections.size() + text.size() + digest_bytes;
+  for (const auto& [key, value] : all) bytes += key.size() + value.get_string().size();
+  if (bytes >= max_annotation_bytes) return false;
+  all[annotations::direct_connections] = text;
+  return true;
+}
+
+kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
+  kube::Object copy = forge_copy(api::kinds::shadow_endpoint_slices, local,
+                                 {std::string(remote_namespace), std::string(local.name())}, ctx);
+  json::object& metadata = copy.mutable_metadata();
+  metadata["labels"].get_object()[labels::endpoint_slice_manager] = labels::endpoint_slice_manager_liqo;
+  // A user's own annotation about direct connections would pass for that of this cluster.
+  for (const std::string_view key : {change_time, annotations::direct_connections})
+    metadata["annotations"].get_object().erase(key);
+  Usable usable = usable_endpoints(local, ctx, is_direct(local, ctx));
+  if (!tell_direct(usable, metadata)) usable = usable_endpoints(local, ctx, false);
+  json::object& made = copy.mutable_spec()["template"].emplace_object();
+  made["addressType"] = string_at(local.tree(), {"addressType"});
+  made["endpoints"] = std::move(usable.endpoints);
+  if (const json::array& ports = kube::array_at(local.tree(), {"ports"}); !ports.empty()) made["ports"] = ports;
+  return copy;
+}
+
+std::string left_out(const kube::Object& local, const core::ForgingContext& ctx) {
+  const Usable usable = usable_endpoints(local, ctx, is_direct(local, ctx));
+  if (usable.unreachable.empty()) return "";
+  constexpr std::size_t max_named = 4;
+  return std::to_string(usable.unreachable.size()) + " of " + std::to_string(usable.seen) +
+         " addresses are left out for cluster " + ctx.clusters.remote +
+         ", which cannot reach them: " + kube::join_some(usable.unreachable, max_named) +
+         ". Pods of this cluster are reached by the network between the two; every other address needs an IP " +
+         "object (ipam.liqo.io) in namespace " + std::string(local.ns()) + " that has got an address.";
+}
+
+std::optional<std::string_view> never_reflected(const kube::Object& local) {
+  if (local.ns() == "default" && local.name() == "kubernetes") return "";
+  // The endpoints are those of another cluster, and not for this one to pass on.
+  if (local.label(labels::endpoint_slice_manager) == labels::endpoint_slice_manager_liqo) return "";
+  if (string_at(local.tree(), {"addressType"}) == "FQDN") return "has names in place of addresses";
+  return std::nullopt;
+}
+
+/// The type of an EndpointSlice is immutable.
+Comparison compare(const kube::Object& live, const kube::Object& wanted) {
+  const auto type = [](const kube::Object& of) { return string_at(of.spec(), {"template", "addressType"}); };
+  return type(live) == type(wanted) || type(live).empty() ? compare_contained(live, wanted) : Comparison::replace;
+}
+
+/// The Service whose annotations decide about the slice; nullopt where the slice names none. Where that Service does
+/// not exist, its annotations are unknown and Kubernetes does not use the endpoints, so they stay at home.
+std::optional<kube::Object> selected_by(const kube::Object& slice, const core::ForgingContext& ctx) {
+  const std::string_view name = slice.label(labels::service_name);
+  if (name.empty()) return std::nullopt;
+  if (auto service = service_of(slice, ctx)) return service;
+  kube::Object gone = kube::Object::make(kube::resources::services, {std::string(slice.ns()), std::string(name)});
+  gone.set_annotation(annotations::skip_reflection, "true");
+  return gone;
+}
+
+std::string_view no_copy(const kube::Object& remote, const core::ForgingContext&) {
+  if (remote.label(labels::endpoint_slice_manager) == labels::endpoint_slice_manager_liqo) return "";
+  return "has not the label of a reflected one";
+}
+
+}  // namespace
+
+extern const ReflectedKind endpointslice{
+    .name = "EndpointSlice",
+    .plural = "EndpointSlices",
+    .resource = api::kinds::endpoint_slices,
+    .target = &api::kinds::shadow_endpoint_slices,
+    .pace = {.settle = std::chrono::milliseconds(250), .interval = std::chrono::seconds(1)},
+    .needs_endpoints = true,
+    .typed_as = "Service",
+    .selected_by = selected_by,
+    .never_reflected = never_reflected,
+    .no_copy = no_copy,
+    .forge = forge,
+    .left_out = left_out,
+    .compare = compare,
+};
+
+}  // namespace liqo::reflection

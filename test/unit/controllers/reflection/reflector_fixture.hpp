@@ -1,0 +1,147 @@
+// One kind reflected from rome to milan, over API servers in memory and in virtual time.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "controllers/reflection/reflector.hpp"
+#include "kube/async/task_group.hpp"
+#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/sim_link.hpp"
+#include "kube/testing/simulator.hpp"
+#include "liqo/api/labels.hpp"
+
+namespace liqo::reflector {
+
+namespace json = kube::json;
+using namespace std::chrono_literals;
+
+inline const kube::Resource& kind = kube::resources::config_maps;
+inline constexpr const char* actor = "user";
+
+inline core::ForgingContext forging() {
+  core::ForgingContext out;
+  out.clusters = {.local = "rome", .remote = "milan"};
+  out.node_name = "milan";
+  return out;
+}
+
+/// The body of a refusal.
+class RefusedBody final : public kube::net::Body {
+ public:
+  asio::awaitable<kube::Result<std::string>> read() override { co_return std::exchange(text_, ""); }
+
+ private:
+  std::string text_ = R"({"kind":"Status","status":"Failure","reason":"Forbidden","code":403})";
+};
+
+/// Changes requests on their way, or refuses them, as webhooks of the server would.
+class Rewriting final : public kube::net::Transport {
+ public:
+  explicit Rewriting(kube::testing::SimLink& link) : transport_(link) {}
+  asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
+    if (rewrite) rewrite(request);
+    if (refuses && refuses(request))
+      co_return kube::net::Response{.head = {.status = 403, .headers = {{"content-type", "application/json"}}},
+                                    .body = std::make_unique<RefusedBody>()};
+    co_return co_await transport_.send(std::move(request), deadline);
+  }
+  std::function<void(kube::HttpRequest&)> rewrite;
+  std::function<bool(const kube::HttpRequest&)> refuses;
+
+ private:
+  kube::testing::SimTransport transport_;
+};
+
+struct World {
+  explicit World(std::string_view reflected = "ConfigMap", core::ForgingContext forging = reflector::forging())
+      : World(*reflection::find_reflected_kind(reflected), std::move(forging)) {}
+  explicit World(const reflection::ReflectedKind& reflected, core::ForgingContext forging = reflector::forging())
+      : simulator(1),
+        random(2),
+        reflector(reflected, reflection::SelectionPolicy::deny_list, std::move(forging),
+                  {{simulator.executor(), simulator.clock(), random, metrics},
+                   home,
+                   milan_api,
+                   stores,
+                   recorder,
+                   [this](const std::string&) { return brings_home; },
+                   [this](std::size_t) { return home_write(); }}) {
+    // Before anything is asked of them.
+    for (kube::testing::FakeApiServer* server : {&rome, &milan})
+      if (reflected.name.contains('.')) server->serve(reflected.resource);
+    group.spawn(home.run());
+    group.spawn(recorder.run());
+    reflector.start_namespace("shop", "shop-rome");
+    start();
+  }
+  ~World() {
+    stop();
+    simulator.run(group.stop());
+  }
+  void start() {
+    term =
+        std::make_unique<kube::async::TaskGroup>(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others);
+    term->spawn(reflector.run());
+  }
+  void stop() {
+    if (term) simulator.run(term->stop());
+    term.reset();
+  }
+  bool reaches(const std::function<bool()>& holds, kube::Duration limit = 30s) {
+    return simulator.run_until(holds, limit) == kube::testing::Simulator::End::reached;
+  }
+  void pass(kube::Duration time) { REQUIRE(simulator.run_for(time) == kube::testing::Simulator::End::reached); }
+
+  static json::object config_map(std::string_view ns, std::string_view name, std::string_view value,
+                                 json::object labels = {}) {
+    return {{"metadata", json::object{{"name", name}, {"namespace", ns}, {"labels", std::move(labels)}}},
+            {"data", json::object{{"key", value}}}};
+  }
+  void create(std::string_view name, std::string_view value, std::string_view ns = "shop") {
+    REQUIRE(rome.create(kind, config_map(ns, name, value), actor));
+  }
+  void set(std::string_view name, std::string_view value) {
+    REQUIRE(rome.update(
+        {kind, {"shop", std::string(name)}}, [&](json::object& tree) { tree["data"] = json::object{{"key", value}}; },
+        actor));
+  }
+  std::string at_milan(const std::string& name) {
+    const auto tree = milan.get(kind, {"shop-rome", name});
+    return tree ? std::string(kube::string_at(*tree, {"data", "key"})) : "(none)";
+  }
+  std::size_t writes() const { return milan.writes().size(); }
+  std::size_t events(std::string_view reason) {
+    std::size_t count = 0;
+    for (const auto& tree : rome.list(kube::resources::events)) count += kube::string_at(*tree, {"reason"}) == reason;
+    return count;
+  }
+
+  kube::testing::Simulator simulator;
+  bool brings_home = true;
+  std::function<kube::Duration()> home_write = [] { return kube::Duration::zero(); };
+  std::shared_ptr<kube::MemoryAccount> account = std::make_shared<kube::MemoryAccount>("milan", 512 << 20, nullptr);
+  kube::Random random;
+  kube::Metrics metrics;
+  kube::testing::FakeApiServer rome{simulator.clock()}, milan{simulator.clock()};
+  kube::testing::SimLink to_rome{simulator, rome, "liqo"}, to_milan{simulator, milan, "rome"};
+  kube::testing::SimTransport rome_transport{to_rome};
+  Rewriting milan_transport{to_milan};
+  kube::Api rome_api{rome_transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
+  kube::Api milan_api{milan_transport, simulator.clock(), random, metrics, {.cluster = "milan", .account = account}};
+  kube::InformerSet home{simulator.executor(), rome_api, metrics};
+  kube::EventRecorder recorder{simulator.executor(), rome_api, metrics, "liqo"};
+  std::shared_ptr<kube::StoreUse> use =
+      std::make_shared<kube::StoreUse>(kube::StoreUse::Limits{64 << 20, 10'000}, metrics, "milan");
+  int exceeded = 0;
+  kube::StoreBudget stores{use, [this] { ++exceeded; }};
+  kube::async::TaskGroup group{simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others};
+  Reflector reflector;
+  std::unique_ptr<kube::async::TaskGroup> term;
+};
+
+}  // namespace liqo::reflector

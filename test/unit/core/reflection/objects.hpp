@@ -1,0 +1,54 @@
+// Objects for the tests of reflection, and what an API server makes of them.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "core/reflection/home_endpoints.hpp"
+#include "core/reflection/kind.hpp"
+
+namespace liqo::reflection {
+
+/// Where pods are called 10.200.0.0/16, the host 192.0.2.9 is 10.70.0.1 for the provider, and a pod in a third cluster,
+/// 10.62.9.9, is 10.70.0.5.
+struct HomeOfTests final : core::HomeEndpoints {
+  std::map<std::string, std::string, std::less<>> services{{"web", ""}};  ///< by name: an annotation that is "true"
+
+  std::string cluster_of(std::string_view node) const override;
+  std::optional<core::IpAddress> outward(std::string_view ns, const core::IpAddress& address) const override;
+  std::optional<kube::Object> service(std::string_view ns, std::string_view name) const override;
+  bool is_known() const override { return true; }
+};
+
+/// Cluster "local-cluster" offloads to cluster "remote-cluster".
+core::ForgingContext context(std::string local = "local-cluster");
+
+kube::Object parse(std::string_view text);
+kube::json::value parse_value(std::string_view text);
+
+/// What an API server stores of an object that is applied to it: without what is empty, with defaults, with what it
+/// allocates, and with what its admission adds.
+kube::Object as_stored(kube::Object applied);
+
+/// "Keep", "Refuse", "Remove", "Apply" or "Trim".
+std::string name_of(const ReflectionPlan& plan);
+
+/// One kind, reflected from namespace shop to its twin shop-r.
+struct Reflection {
+  const ReflectedKind& kind;
+  core::ForgingContext ctx = context();
+  SelectionPolicy policy = SelectionPolicy::deny_list;
+
+  explicit Reflection(std::string_view name) : kind(*find_reflected_kind(name)) {}
+
+  ReflectionPlan plan(const kube::Object* local, const kube::Object* remote) const;
+  /// What is applied for an object that has no copy yet.
+  kube::Object applied(const kube::Object& local) const;
+  /// The copy of it at the provider.
+  kube::Object copy(const kube::Object& local) const { return as_stored(applied(local)); }
+  /// What becomes of the copy of the first object when the second takes its place.
+  std::string change(const kube::Object& first, const kube::Object& second) const;
+};
+
+}  // namespace liqo::reflection
