@@ -65,11 +65,11 @@ kube::Result<liqo::kubelet::CachedPods> pods_of(const OffloadedPods& pods, const
 }
 
 /// Where the figures of a node come from.
-kube::Result<liqo::kubelet::FigureSource> figures_of(const OffloadedPods& pods, const std::string& node,
-                                                     const std::string& cluster_id) {
+kube::Result<liqo::kubelet::UsageSource> figures_of(const OffloadedPods& pods, const std::string& node,
+                                                    const std::string& cluster_id) {
   const auto provider = pods.provider_of(node);
   if (!provider) return std::unexpected(no_session("what the pods of node " + node + " use is"));
-  liqo::kubelet::FigureSource source;
+  liqo::kubelet::UsageSource source;
   source.transport = {provider->link, &provider->link->transport()};
   if (auto* upgrader = provider->link->upgrader()) source.upgrader = {provider->link, upgrader};
   source.provider = provider->cluster_id;

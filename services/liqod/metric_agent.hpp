@@ -5,16 +5,16 @@
 
 #include "controllers/offloading/consumer_pods.hpp"
 #include "controllers/process/process.hpp"
-#include "figures/metric_agent.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "options.hpp"
+#include "usage/metric_agent.hpp"
 
 namespace liqod {
 
 /// The agent, and whose pods it tells about.
 struct MetricAgent {
   std::unique_ptr<liqo::controllers::ConsumerPods> pods;
-  std::unique_ptr<liqo::figures::MetricAgent> agent;
+  std::unique_ptr<liqo::usage::MetricAgent> agent;
 };
 
 /// Empty where the operator has switched it off. What is passed in outlives it. Of `home` it takes the CA, by which

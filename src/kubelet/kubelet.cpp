@@ -1,6 +1,6 @@
 #include "kubelet/kubelet.hpp"
 
-#include "core/figures/front_proxy.hpp"
+#include "core/usage/front_proxy.hpp"
 #include "kube/async/task_group.hpp"
 #include "telemetry/families.hpp"
 #include "telemetry/serving_certificate.hpp"
@@ -51,7 +51,7 @@ kube::Result<std::uint16_t> Kubelet::listen() {
       context_, authorizer_, context_.find, std::move(*tls), KubeletServerSettings{.port = settings_.ports.first},
       NodeApi([this](std::uint16_t port) { return doors_.nodes_at(port); }, context_.pods,
               [this](const std::string& node) { return doors_.find(node); },
-              std::make_unique<FiguresApi>(context_, context_.figures, context_.pods, context_.nodes)));
+              std::make_unique<UsageApi>(context_, context_.figures, context_.pods, context_.nodes)));
   auto port = server_->listen();
   if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.ports.first));
   return port;

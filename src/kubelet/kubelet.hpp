@@ -37,7 +37,7 @@ struct KubeletContext : kube::Environment {
   kube::Leadership& leadership;
   FindPod find;
   PodsOfNode pods;                                  ///< of one of `nodes`
-  FigureSourceOf figures;                           ///< likewise
+  UsageSourceOf figures;                            ///< likewise
   std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
 };
 

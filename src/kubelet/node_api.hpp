@@ -12,9 +12,9 @@
 
 #include "kube/k8s/object.hpp"
 #include "kube/net/http_server.hpp"
-#include "kubelet/figures_api.hpp"
 #include "kubelet/node_pods.hpp"
 #include "kubelet/routes.hpp"
+#include "kubelet/usage_api.hpp"
 
 namespace liqo::kubelet {
 
@@ -47,7 +47,7 @@ class NodeApi {
   NodeApi() = default;
   /// `find_node`: the Node of that name, if it is there.
   NodeApi(std::function<std::set<std::string>(std::uint16_t)> nodes_at, PodsOfNode pods,
-          std::function<std::optional<kube::Object>(const std::string&)> find_node, std::unique_ptr<FiguresApi> figures)
+          std::function<std::optional<kube::Object>(const std::string&)> find_node, std::unique_ptr<UsageApi> figures)
       : nodes_at_(std::move(nodes_at)),
         pods_(std::move(pods)),
         find_node_(std::move(find_node)),
@@ -67,7 +67,7 @@ class NodeApi {
   std::function<std::set<std::string>(std::uint16_t)> nodes_at_;
   PodsOfNode pods_;
   std::function<std::optional<kube::Object>(const std::string&)> find_node_;
-  std::unique_ptr<FiguresApi> figures_;
+  std::unique_ptr<UsageApi> figures_;
 };
 
 /// The entry of a pod in GET /runningpods/: its names and UID, and the names and images of the containers that run, as

@@ -1,6 +1,6 @@
 // The pods that are bound to a virtual node, as a cache has them.
 // Tested by test/unit/kubelet/node_api_test.cpp.
-// Tested by test/unit/kubelet/figures_api_test.cpp.
+// Tested by test/unit/kubelet/usage_api_test.cpp.
 #pragma once
 
 #include <functional>

@@ -185,7 +185,7 @@ inline constexpr MetricFamily metrics_tokens_refused{
     counter, "liqod_metrics_tokens_refused_total",
     "Unknown tokens of scrapers that the API server was not asked about, because too many came."};
 
-// Figures of consumers' pods, at the provider.
+// Usage of consumers' pods, at the provider.
 inline constexpr MetricFamily figures_told{
     counter,
     "liqo_metric_agent_scrapes_total",

@@ -21,6 +21,8 @@ ELSEWHERE = {
     "examples/slice-class/README.md": "slice-class.md",
     "subprojects/kube/README.md": "library.md",
 }
+# Pages that have moved: who has kept their address is led on.
+MOVED = {"figures.html": "usage.html"}
 # The start page says what the README says.
 NAMES = ELSEWHERE | {"README.md": "index.md"}
 _LINK = re.compile(r"\[([^\[\]]*)\]\(([^)\s]+)\)")
@@ -31,6 +33,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, name in ELSEWHERE.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / path)))
     return files
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    for old, new in MOVED.items():
+        led = f'<!doctype html><meta charset="utf-8"><title>Moved</title><meta http-equiv="refresh" content="0; url={new}">'
+        (Path(config.site_dir) / old).write_text(f'{led}<a href="{new}">{new}</a>\n', encoding="utf-8")
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:

@@ -3,10 +3,10 @@
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/secret_bytes.hpp"
-#include "core/figures/front_proxy.hpp"
-#include "core/figures/metrics_api.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/slices/policy.hpp"
+#include "core/usage/front_proxy.hpp"
+#include "core/usage/metrics_api.hpp"
 #include "daemon_sets.hpp"
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
@@ -331,7 +331,7 @@ asio::awaitable<void> Checkup::look_at_figures_account() {
     tell({"kubelet metrics", State::bad, "cannot be looked at: " + account.error().text()});
     co_return;
   }
-  model::FiguresAccount seen{.exists = account->has_value()};
+  model::UsageAccount seen{.exists = account->has_value()};
   if (seen.exists) {
     seen.may_liqod_have_token = co_await may("liqo", kube::json::object{{"namespace", ns},
                                                                         {"resource", "serviceaccounts"},

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/common/peer_names.hpp"
-#include "core/figures/metrics_api.hpp"
+#include "core/usage/metrics_api.hpp"
 #include "installation/chart_objects.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/self_review.hpp"

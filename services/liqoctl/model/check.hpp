@@ -86,21 +86,21 @@ std::string_view metrics_port(const kube::Object* deployment);
 bool has_secure_metrics(const kube::Object* deployment);
 
 /// What consumers are told of their pods' use.
-struct FiguresLook {
+struct UsageLook {
   const kube::Object* api_service = nullptr;  ///< v1beta1.metrics.liqo.io; null = there is none
   std::string_view ns;                        ///< where the daemon's Service is
   bool has_front_proxy = true;                ///< the API server has a CA of its front proxy
 };
-Finding judge_figures(const kube::Object* deployment, const FiguresLook& look);
+Finding judge_figures(const kube::Object* deployment, const UsageLook& look);
 
 /// The account as which the daemon asks kubelets, and what the API server says of the rights that it takes; nothing: it
 /// does not say.
-struct FiguresAccount {
+struct UsageAccount {
   bool exists = false;
   std::optional<bool> may_liqod_have_token, may_read_figures;
 };
 /// Whether the daemon can ask kubelets. Nothing where it does not have to, as `metricAgent.enabled` says.
-std::optional<Finding> judge_figures_account(const kube::Object* deployment, const FiguresAccount& account,
+std::optional<Finding> judge_figures_account(const kube::Object* deployment, const UsageAccount& account,
                                              std::string_view ns);
 
 /// Whether the ranges declared for peers' pods are apart from those of this cluster.

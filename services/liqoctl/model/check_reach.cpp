@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "core/common/control_plane.hpp"
-#include "core/figures/metrics_api.hpp"
 #include "core/nodes/namesakes.hpp"
 #include "core/peering/api_server_address.hpp"
+#include "core/usage/metrics_api.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/wire/server_url.hpp"
@@ -146,7 +146,7 @@ Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look) {
                  "), and neither may scrapers: a pod of liqod has to be ready, and the port (value metrics.port) open");
 }
 
-Finding judge_figures(const kube::Object* deployment, const FiguresLook& look) {
+Finding judge_figures(const kube::Object* deployment, const UsageLook& look) {
   constexpr std::string_view about = "pod metrics";
   const kube::Object* api_service = look.api_service;
   const std::string_view ns = look.ns;
@@ -181,7 +181,7 @@ Finding judge_figures(const kube::Object* deployment, const FiguresLook& look) {
                         std::string(is_on ? port : "8443") + " to be open for the API server, or the APIService to go");
 }
 
-std::optional<Finding> judge_figures_account(const kube::Object* deployment, const FiguresAccount& account,
+std::optional<Finding> judge_figures_account(const kube::Object* deployment, const UsageAccount& account,
                                              std::string_view ns) {
   if (!has_metric_agent(deployment)) return std::nullopt;
   constexpr std::string_view about = "kubelet metrics";

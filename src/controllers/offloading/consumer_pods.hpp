@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/figures/consumer_view.hpp"
+#include "core/usage/consumer_view.hpp"
 #include "kube/runtime/informer_set.hpp"
 
 namespace liqo::controllers {

@@ -19,13 +19,13 @@ SliceMetrics::SliceMetrics(kube::InformerSet& home, kube::Metrics& metrics)
             if (is_shown_ && !(before && now && *before == *now)) update(key.name);
           }) {}
 
-std::optional<SliceMetrics::Figures> SliceMetrics::read(const kube::Object& slice) {
+std::optional<SliceMetrics::Usage> SliceMetrics::read(const kube::Object& slice) {
   const api::ResourceSlice view(slice);
   if (!view.is_local()) return std::nullopt;
   ++reads_;
-  Figures figures{.cluster = std::string(slice.label(api::labels::remote_cluster_id)),
-                  .is_accepted = view.is_accepted(api::slice_conditions::resources),
-                  .amounts = {}};
+  Usage figures{.cluster = std::string(slice.label(api::labels::remote_cluster_id)),
+                .is_accepted = view.is_accepted(api::slice_conditions::resources),
+                .amounts = {}};
   // What is granted and was not asked for has a name that the provider chose.
   std::set<std::string> names(core::common_resources.begin(), core::common_resources.end());
   for (const auto& asked : view.requested()) names.emplace(asked.key());
@@ -36,7 +36,7 @@ std::optional<SliceMetrics::Figures> SliceMetrics::read(const kube::Object& slic
   return figures;
 }
 
-void SliceMetrics::set(const kube::ObjectKey& key, const Figures& figures) {
+void SliceMetrics::set(const kube::ObjectKey& key, const Usage& figures) {
   kube::Labels labels{{"cluster_id", figures.cluster}, {"slice", key.name}};
   std::map<kube::Labels, double> requested, granted;
   const std::map<kube::Labels, double> accepted{{labels, figures.is_accepted ? 1 : 0}};

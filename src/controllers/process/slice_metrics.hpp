@@ -30,18 +30,18 @@ class SliceMetrics {
     std::optional<double> requested, granted;
     bool operator==(const Amounts&) const = default;
   };
-  struct Figures {
+  struct Usage {
     std::string cluster;
     bool is_accepted = false;
     std::vector<Amounts> amounts;
-    bool operator==(const Figures&) const = default;
+    bool operator==(const Usage&) const = default;
   };
   /// Nothing for a slice that is not ours.
-  std::optional<Figures> read(const kube::Object& slice);
+  std::optional<Usage> read(const kube::Object& slice);
   /// Brings the gauges of the slices of that name up to date, of whatever tenant namespace: those that name one cluster
   /// have the same series.
   void update(const std::string& name);
-  void set(const kube::ObjectKey& key, const Figures& figures);
+  void set(const kube::ObjectKey& key, const Usage& figures);
 
   struct Gauges {
     kube::GaugeSet requested, granted, accepted;
@@ -51,7 +51,7 @@ class SliceMetrics {
   bool is_shown_ = false;
   std::map<kube::ObjectKey, Gauges> gauges_;
   kube::InformerHandle slices_;
-  kube::View<std::optional<Figures>> figures_;
+  kube::View<std::optional<Usage>> figures_;
 };
 
 }  // namespace liqo::controllers

@@ -11,7 +11,7 @@ ROOMS = ["src", "include", "services/liqod", "services/cli"]
 CLIENTS = {
     "services/liqod/daemon.cpp": "its own API server",
     "services/liqod/provider_link.cpp": "the API server of a peer",
-    "src/figures/kubelet_clients.cpp": "a kubelet of this cluster, for the metrics of consumers' pods",
+    "src/usage/kubelet_clients.cpp": "a kubelet of this cluster, for the metrics of consumers' pods",
 }
 
 
@@ -60,7 +60,7 @@ def test_the_credentials_of_liqod_go_to_its_own_api_server_alone():
     assert re.findall(r"credentials_->\w+\(\)[^;]*;", daemon) == ["credentials_->config(), options_);"]
     assert "make_metric_agent(*process_, credentials_->config(), options_)" in daemon
     # A kubelet is shown the one token that the agent gets for it.
-    kubelets = text["src/figures/kubelet_clients.cpp"]
+    kubelets = text["src/usage/kubelet_clients.cpp"]
     assert re.findall(r"\.(token|token_file|client_\w+|exec) = ([^,}]*)", kubelets) == [("token", "token_.token()")]
     # What a peer is shown comes out of the Secret that the peer's own identity is in, which may name no file.
     link = text["services/liqod/provider_link.cpp"]

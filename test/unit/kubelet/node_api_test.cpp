@@ -76,10 +76,10 @@ struct World {
                            },
                            [this](const std::string& node) { return pods_of(node); },
                            [](const std::string& node) { return std::optional(node_named(node)); },
-                           std::make_unique<FiguresApi>(
+                           std::make_unique<UsageApi>(
                                home.environment,
-                               [this](const std::string&) -> kube::Result<FigureSource> {
-                                 return FigureSource{
+                               [this](const std::string&) -> kube::Result<UsageSource> {
+                                 return UsageSource{
                                      .transport = provider, .upgrader = {}, .provider = "milan", .consumer = "rome"};
                                },
                                [this](const std::string& node) { return pods_of(node); },

@@ -53,10 +53,10 @@ struct World {
       {.address = "127.0.0.1", .port = 0},
       NodeApi([](std::uint16_t) { return std::set<std::string>{"milan"}; }, pods,
               [](const std::string& node) { return std::optional(node_named(node)); },
-              std::make_unique<FiguresApi>(
+              std::make_unique<UsageApi>(
                   home.environment,
-                  [this](const std::string&) -> kube::Result<FigureSource> {
-                    return FigureSource{.transport = provider, .upgrader = {}, .provider = "milan", .consumer = "rome"};
+                  [this](const std::string&) -> kube::Result<UsageSource> {
+                    return UsageSource{.transport = provider, .upgrader = {}, .provider = "milan", .consumer = "rome"};
                   },
                   pods, [] { return std::vector<std::string>{"milan"}; }))};
 

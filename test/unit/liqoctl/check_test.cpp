@@ -250,7 +250,7 @@ TEST_CASE("an account as which kubelets are asked is there and has its right, or
   const kube::Object on = with(R"(["--metric-agent-port=8443"])"), off = with("[]");
   CHECK_FALSE(model::judge_figures_account(&off, {}, "liqo"));
   CHECK_FALSE(model::judge_figures_account(nullptr, {}, "liqo"));
-  const auto judged = [&on](const model::FiguresAccount& account) {
+  const auto judged = [&on](const model::UsageAccount& account) {
     return model::judge_figures_account(&on, account, "liqo").value();
   };
   is(judged({}), "bad", "ServiceAccount liqo/liqo-metric-agent is not there");

@@ -1,0 +1,98 @@
+// The paths of the kubelet API that say what a virtual node and its pods use, as the provider tells it of the pods of
+// that node alone.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/usage/node_usage.hpp"
+#include "kube/net/http_server.hpp"
+#include "kube/runtime/environment.hpp"
+#include "kubelet/node_pods.hpp"
+#include "kubelet/routes.hpp"
+
+namespace liqo::kubelet {
+
+using namespace core::usage;
+
+namespace asio = boost::asio;
+
+/// Whom the figures of a node are asked of, with a share in the connection.
+struct UsageSource {
+  std::shared_ptr<kube::net::Transport> transport;  ///< to the provider's API server
+  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< to see whether it can be reached; null: that is not found out
+  std::string provider;                             ///< what the provider is called where people read of it
+  std::string consumer;                             ///< this cluster's ID
+};
+/// Failures: one sentence, answered with 503.
+using UsageSourceOf = std::function<kube::Result<UsageSource>(const std::string& node)>;
+
+/// A request for figures.
+struct UsageQuestion {
+  Endpoint endpoint;
+  std::string node;
+  std::string started = {};  ///< since when there is the node, RFC 3339; "" = not known
+};
+
+/// The bounds of one request for figures, and of what a provider may answer.
+struct UsageSettings {
+  kube::Duration head_timeout = std::chrono::seconds(15);  ///< until the provider begins to answer
+  kube::Duration timeout = std::chrono::seconds(30);       ///< until all is read, and taken by whoever asks
+  std::size_t max_read = 64U << 20;                        ///< bytes of one answer of a provider
+  int max_asked = 8;                                       ///< requests under way for one node
+  /// Series of one answer that are passed on: on average for each pod of the node, and in addition. Kubelets have some
+  /// hundred for a pod; a provider that makes up more would fill the memory of whoever scrapes its node.
+  std::size_t series_per_pod = 1'000, more_series = 4'000;
+};
+
+/// Asks the provider at each request, and only then. Of a node it remembers what keeps its counts from falling; that is
+/// bounded by its pods, and goes with the node. One thread; outlives its coroutines.
+class UsageApi {
+ public:
+  /// `nodes`: those that exist.
+  UsageApi(const kube::Environment& environment, UsageSourceOf source, PodsOfNode pods,
+           std::function<std::vector<std::string>()> nodes, UsageSettings settings = {});
+
+  /// Answers, or refuses: 502 (the provider is out of reach), 503. Where the provider answers but tells no figures,
+  /// only /stats/summary is refused.
+  asio::awaitable<std::expected<void, Refusal>> serve(UsageQuestion question, kube::net::ServerResponse& response);
+
+ private:
+  struct Node {
+    NodeUsage figures;
+    int asked = 0;  ///< requests under way
+  };
+  class Asking;
+  class ProviderText;
+  /// A body of text, whole or in part.
+  struct Reply {
+    std::unique_ptr<kube::net::Body> body;  ///< null: the provider answers, but tells no figures
+    std::string sentence;                   ///< then, why
+  };
+
+  asio::awaitable<std::expected<void, Refusal>> answer(const UsageQuestion& question, const UsageSource& source,
+                                                       kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<Reply, Refusal>> ask(const UsageSource& source, std::string_view path);
+  static asio::awaitable<std::expected<void, Refusal>> read(ProviderText& text, LookReader& look,
+                                                            kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<void, Refusal>> relay(ProviderText& from, const std::string& provider,
+                                                      const CachedPods& pods,
+                                                      kube::net::ServerResponse& response) const;
+  asio::awaitable<std::expected<void, Refusal>> send_look(const UsageQuestion& question, const Look& look,
+                                                          const CachedPods& pods, kube::net::ServerResponse& response);
+  void forget_gone();
+
+  kube::async::Clock& clock_;
+  UsageSourceOf source_;
+  PodsOfNode pods_;
+  std::function<std::vector<std::string>()> names_;
+  UsageSettings settings_;
+  std::map<std::string, Node> nodes_;
+  kube::Counter served_, refused_, cut_;
+  kube::Gauge remembered_;
+};
+
+}  // namespace liqo::kubelet
