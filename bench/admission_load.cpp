@@ -14,7 +14,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/k8s/request.hpp"
-#include "kube/net/http_client.hpp"
+#include "kube/net/http/http_client.hpp"
 #include "read_credentials.hpp"
 
 namespace {

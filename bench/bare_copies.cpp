@@ -6,7 +6,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/client/api.hpp"
-#include "kube/net/http_client.hpp"
+#include "kube/net/http/http_client.hpp"
 #include "read_credentials.hpp"
 #include "run_to_end.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "copy_bytes.hpp"
 #include "kube/async/task_group.hpp"
-#include "kube/net/http_client.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_client.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "read_credentials.hpp"
 #include "run_to_end.hpp"
 

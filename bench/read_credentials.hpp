@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-#include "kube/net/credentials.hpp"
+#include "kube/net/auth/credentials.hpp"
 
 namespace liqo::bench {
 

@@ -5,8 +5,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "kube/async/task_group.hpp"
-#include "kube/net/http_client.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/http/http_client.hpp"
+#include "kube/net/tls/x509.hpp"
 #include "micro.hpp"
 #include "sample_review.hpp"
 

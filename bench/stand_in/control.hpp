@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kube/async/clock.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "provider.hpp"
 
 namespace liqo::bench {

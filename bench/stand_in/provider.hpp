@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "http2_port.hpp"
-#include "kube/testing/fake_api_server.hpp"
+#include "kube/testing/fake/api_server.hpp"
 
 namespace liqo::bench {
 

@@ -8,7 +8,7 @@
 #include "core/common/peer_names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/list_all.hpp"
-#include "kube/net/exec_plugin.hpp"
+#include "kube/net/auth/exec_plugin.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"

@@ -10,7 +10,7 @@
 
 #include "flags.hpp"
 #include "kube/client/api.hpp"
-#include "kube/net/http_client.hpp"
+#include "kube/net/http/http_client.hpp"
 #include "output.hpp"
 
 namespace liqoctl {

@@ -1,9 +1,9 @@
 #include "kubeconfig.hpp"
 
 #include "kube/base/printable.hpp"
-#include "kube/net/infer_config.hpp"
+#include "kube/net/auth/infer_config.hpp"
 #include "kube/net/read_file.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/tls/x509.hpp"
 #include "text/duration.hpp"
 
 namespace liqoctl {

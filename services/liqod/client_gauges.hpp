@@ -2,7 +2,7 @@
 // Tested by test/cluster/test_many_namespaces.py.
 #pragma once
 
-#include "kube/net/http_client.hpp"
+#include "kube/net/http/http_client.hpp"
 #include "kube/telemetry/metrics.hpp"
 
 namespace liqod {

@@ -1,7 +1,7 @@
 #include "health.hpp"
 
 #include "kube/base/url.hpp"
-#include "kube/net/plain_text.hpp"
+#include "kube/net/http/plain_text.hpp"
 
 namespace liqod {
 

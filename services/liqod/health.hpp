@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "metrics_text.hpp"
 
 namespace liqod {

@@ -4,7 +4,7 @@
 #include "core/peering/renewal.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/url.hpp"
-#include "kube/net/plain_text.hpp"
+#include "kube/net/http/plain_text.hpp"
 #include "kube/runtime/watched_file.hpp"
 #include "liqo/api/labels.hpp"
 #include "telemetry/serving_certificate.hpp"

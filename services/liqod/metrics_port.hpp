@@ -8,9 +8,9 @@
 #include <string>
 
 #include "kube/client/api.hpp"
-#include "kube/net/http_server.hpp"
-#include "kube/net/server_identity.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/http/http_server.hpp"
+#include "kube/net/tls/server_identity.hpp"
+#include "kube/net/tls/x509.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/repeats.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kube/telemetry/metrics.hpp"
 
 namespace liqod {

@@ -2,8 +2,8 @@
 
 #include "client_gauges.hpp"
 #include "kube/base/base64.hpp"
-#include "kube/net/http_client.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/http/http_client.hpp"
+#include "kube/net/tls/x509.hpp"
 
 namespace liqod {
 namespace {

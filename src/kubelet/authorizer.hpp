@@ -15,7 +15,7 @@
 
 #include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kube/telemetry/metrics.hpp"
 #include "kubelet/routes.hpp"
 #include "kubelet/stranger_limit.hpp"

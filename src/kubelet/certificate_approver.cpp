@@ -4,7 +4,7 @@
 
 #include "core/peering/forge.hpp"
 #include "kube/base/base64.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/tls/x509.hpp"
 #include "kubelet/serving_certificate.hpp"
 
 namespace liqo::kubelet {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "kube/client/remote_command.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kubelet/routes.hpp"
 #include "kubelet/upgrade.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/net/server_identity.hpp"
+#include "kube/net/tls/server_identity.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "kube/runtime/leadership.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "kube/client/remote_command.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/repeats.hpp"

@@ -6,7 +6,7 @@
 
 #include "kube/async/clock.hpp"
 #include "kube/client/pod_log.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kubelet/pod_route.hpp"
 #include "kubelet/routes.hpp"
 

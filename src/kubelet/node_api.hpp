@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kube/k8s/object.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kubelet/node_pods.hpp"
 #include "kubelet/routes.hpp"
 #include "kubelet/usage_api.hpp"

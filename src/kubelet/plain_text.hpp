@@ -1,7 +1,7 @@
 // The headers of plain text, which is all that a kubelet answers beside JSON.
 #pragma once
 
-#include "kube/net/plain_text.hpp"
+#include "kube/net/http/plain_text.hpp"
 
 namespace liqo::kubelet {
 

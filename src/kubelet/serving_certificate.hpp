@@ -8,7 +8,7 @@
 #include <string>
 
 #include "kube/client/api.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/tls/x509.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "kube/telemetry/log.hpp"
 

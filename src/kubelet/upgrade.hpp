@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kubelet/routes.hpp"
 
 namespace liqo::kubelet {

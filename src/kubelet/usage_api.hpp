@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/usage/node_usage.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kubelet/node_pods.hpp"
 #include "kubelet/routes.hpp"

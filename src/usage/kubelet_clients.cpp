@@ -1,7 +1,7 @@
 #include "usage/kubelet_clients.hpp"
 
 #include "kube/async/finally.hpp"
-#include "kube/net/http_client.hpp"
+#include "kube/net/http/http_client.hpp"
 
 namespace liqo::usage {
 namespace {

@@ -4,7 +4,7 @@
 #include "core/usage/metrics_api.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/base/url.hpp"
-#include "kube/net/plain_text.hpp"
+#include "kube/net/http/plain_text.hpp"
 #include "liqo/api/labels.hpp"
 #include "telemetry/families.hpp"
 

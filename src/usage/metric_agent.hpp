@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "core/usage/front_proxy.hpp"
-#include "kube/net/http_server.hpp"
-#include "kube/net/server_identity.hpp"
+#include "kube/net/http/http_server.hpp"
+#include "kube/net/tls/server_identity.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "usage/api_service.hpp"

@@ -2,7 +2,7 @@
 
 #include "kube/async/timeout.hpp"
 #include "kube/base/url.hpp"
-#include "kube/net/plain_text.hpp"
+#include "kube/net/http/plain_text.hpp"
 #include "telemetry/families.hpp"
 
 namespace liqo::webhook {

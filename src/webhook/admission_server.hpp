@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "core/common/review.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"
 #include "kube/telemetry/repeats.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/net/x509.hpp"
+#include "kube/net/tls/x509.hpp"
 
 namespace liqo::webhook {
 

@@ -7,7 +7,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <functional>
 
-#include "kube/net/server_identity.hpp"
+#include "kube/net/tls/server_identity.hpp"
 #include "kube/runtime/informer_set.hpp"
 #include "kube/telemetry/repeats.hpp"
 #include "webhook/certificate_plan.hpp"

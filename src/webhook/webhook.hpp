@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "kube/net/server_identity.hpp"
+#include "kube/net/tls/server_identity.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "kube/runtime/watched_file.hpp"

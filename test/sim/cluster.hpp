@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/fake_garbage_collector.hpp"
-#include "kube/testing/fake_kubelet.hpp"
-#include "kube/testing/fake_quota_controller.hpp"
-#include "kube/testing/fake_scheduler.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/fake/garbage_collector.hpp"
+#include "kube/testing/fake/kubelet.hpp"
+#include "kube/testing/fake/quota_controller.hpp"
+#include "kube/testing/fake/scheduler.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 namespace liqo::sim {
 

@@ -7,7 +7,7 @@
 
 #include "cluster.hpp"
 #include "kube/base/random.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 
 namespace liqo::sim {
 

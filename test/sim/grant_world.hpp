@@ -9,10 +9,10 @@
 
 #include "controllers/common/settings.hpp"
 #include "invariants.hpp"
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/fake_garbage_collector.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/fake/garbage_collector.hpp"
+#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "quota/quota_ledger.hpp"
 
 namespace liqo::sim {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "controllers/process/process.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 
 namespace liqo::sim {
 

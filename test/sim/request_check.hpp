@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "invariants.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 
 namespace liqo::sim {
 

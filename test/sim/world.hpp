@@ -8,7 +8,7 @@
 
 #include "cluster.hpp"
 #include "fake_jobs.hpp"
-#include "kube/testing/fake_replica_set.hpp"
+#include "kube/testing/fake/replica_set.hpp"
 #include "process_box.hpp"
 #include "replication.hpp"
 

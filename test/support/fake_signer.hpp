@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 struct evp_pkey_st;  // of OpenSSL
 

@@ -12,7 +12,7 @@
 #include "installation/daemon.hpp"
 #include "installation/installed.hpp"
 #include "kube/base/printable.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/tls/x509.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

@@ -9,7 +9,7 @@
 #include "core/peering/kubeconfig.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/hex.hpp"
-#include "kube/net/infer_config.hpp"
+#include "kube/net/auth/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/objects.hpp"

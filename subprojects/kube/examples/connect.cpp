@@ -12,8 +12,8 @@
 
 #include "kube/async/event.hpp"
 #include "kube/async/task_group.hpp"
-#include "kube/net/exec_plugin.hpp"
-#include "kube/net/infer_config.hpp"
+#include "kube/net/auth/exec_plugin.hpp"
+#include "kube/net/auth/infer_config.hpp"
 
 namespace example {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include "kube/net/http_client.hpp"
+#include "kube/net/http/http_client.hpp"
 #include "kube/runtime/environment.hpp"
 
 namespace example {

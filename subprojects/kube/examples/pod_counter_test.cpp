@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 
 using namespace kube;
 

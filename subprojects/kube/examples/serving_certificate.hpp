@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kube/async/clock.hpp"
-#include "kube/net/server_identity.hpp"
+#include "kube/net/tls/server_identity.hpp"
 #include "kube/telemetry/log.hpp"
 
 namespace example {

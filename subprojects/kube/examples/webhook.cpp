@@ -10,8 +10,8 @@
 #include "kube/base/scalar.hpp"
 #include "kube/client/api.hpp"
 #include "kube/k8s/admission.hpp"
-#include "kube/net/http_server.hpp"
-#include "kube/net/plain_text.hpp"
+#include "kube/net/http/http_server.hpp"
+#include "kube/net/http/plain_text.hpp"
 #include "kube/wire/server_url.hpp"
 #include "serving_certificate.hpp"
 

@@ -4,4 +4,4 @@
 #include <doctest/doctest.h>
 
 #include "controllers.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kube/base/failure.hpp"
-#include "kube/testing/fake_kind.hpp"
+#include "kube/testing/fake/kind.hpp"
 
 namespace kube::testserver {
 

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "kube/async/clock.hpp"
-#include "kube/net/http_server.hpp"
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/fake_garbage_collector.hpp"
-#include "kube/testing/fake_kubelet.hpp"
-#include "kube/testing/fake_scheduler.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/net/http/http_server.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/fake/garbage_collector.hpp"
+#include "kube/testing/fake/kubelet.hpp"
+#include "kube/testing/fake/scheduler.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 namespace kube::testserver {
 

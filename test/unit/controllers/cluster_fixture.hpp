@@ -11,9 +11,9 @@
 #include "controllers/links/provider_link.hpp"
 #include "controllers/process/process.hpp"
 #include "fake_signer.hpp"
-#include "kube/testing/fake_garbage_collector.hpp"
-#include "kube/testing/fake_quota_controller.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/fake/garbage_collector.hpp"
+#include "kube/testing/fake/quota_controller.hpp"
+#include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace liqo::testing {

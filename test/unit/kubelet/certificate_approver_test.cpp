@@ -5,7 +5,7 @@
 
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 #include "kubelet/serving_certificate.hpp"
 
 namespace {

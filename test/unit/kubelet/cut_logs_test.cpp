@@ -5,7 +5,7 @@
 
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
-#include "kube/net/http_client.hpp"
+#include "kube/net/http/http_client.hpp"
 #include "kubelet/kubelet_server.hpp"
 #include "server_tls.hpp"
 #include "support/raw_socket.hpp"

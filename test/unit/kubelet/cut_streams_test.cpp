@@ -5,7 +5,7 @@
 #include "fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
-#include "kube/testing/tunnel_end.hpp"
+#include "kube/testing/link/tunnel_end.hpp"
 #include "one_node_server.hpp"
 #include "spdy_peer.hpp"
 #include "upgrading_link.hpp"

@@ -9,10 +9,10 @@
 
 #include "kube/async/event.hpp"
 #include "kube/client/api.hpp"
-#include "kube/net/http_server.hpp"
+#include "kube/net/http/http_server.hpp"
 #include "kube/net/transport.hpp"
 #include "kube/runtime/environment.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "support/byte_pipe.hpp"
 
 namespace liqo::test {

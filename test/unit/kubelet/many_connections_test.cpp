@@ -7,7 +7,7 @@
 #include "kube/async/task_group.hpp"
 #include "kube/client/command_connection.hpp"
 #include "kube/testing/allocated_bytes.hpp"
-#include "kube/testing/tunnel_end.hpp"
+#include "kube/testing/link/tunnel_end.hpp"
 #include "kubelet/kubelet_server.hpp"
 #include "one_node_server.hpp"
 #include "spdy_peer.hpp"

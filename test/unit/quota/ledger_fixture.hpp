@@ -7,9 +7,9 @@
 #include <deque>
 #include <functional>
 
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "quota/quota_ledger.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "quota/quota_display.hpp"

@@ -7,8 +7,8 @@
 #include "core/usage/metrics_api.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
-#include "kube/testing/fake_garbage_collector.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/fake/garbage_collector.hpp"
+#include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

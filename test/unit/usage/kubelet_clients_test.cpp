@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "kube/async/task_group.hpp"
-#include "kube/net/http_client.hpp"
-#include "kube/net/http_server.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/http/http_client.hpp"
+#include "kube/net/http/http_server.hpp"
+#include "kube/net/tls/x509.hpp"
 #include "support/run.hpp"
 
 namespace {

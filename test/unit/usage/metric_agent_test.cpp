@@ -4,7 +4,7 @@
 
 #include "../kubelet/fakes.hpp"
 #include "core/usage/metrics_api.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace {

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "../kubelet/fakes.hpp"
-#include "kube/net/x509.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/net/tls/x509.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 using namespace liqo::webhook;
 using namespace std::chrono_literals;

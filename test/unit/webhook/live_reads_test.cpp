@@ -8,7 +8,7 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace {

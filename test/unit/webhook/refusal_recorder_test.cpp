@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "kube/async/task_group.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "support/captured_stderr.hpp"
 

@@ -6,8 +6,8 @@
 #include "../kubelet/fakes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
-#include "kube/net/x509.hpp"
-#include "kube/testing/sim_link.hpp"
+#include "kube/net/tls/x509.hpp"
+#include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
 #include "webhook/volume_movers.hpp"
 

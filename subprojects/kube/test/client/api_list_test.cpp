@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "kube/client/api.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "support/gzip.hpp"
 
 using namespace kube;

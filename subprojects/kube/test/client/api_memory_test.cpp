@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "kube/client/api.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 using namespace kube;
 using namespace kube::testing;

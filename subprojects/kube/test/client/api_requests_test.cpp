@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kube/client/api.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 using namespace kube;
 using namespace kube::testing;

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 namespace kube::test {
 namespace {

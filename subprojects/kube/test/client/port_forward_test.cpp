@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "kube/wire/websocket_codec.hpp"
 #include "support/byte_pipe.hpp"
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "kube/async/task_group.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "kube/wire/websocket_codec.hpp"
 #include "support/byte_pipe.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "net/http1_reader.hpp"
+#include "net/http/http1_reader.hpp"
 
 namespace {
 

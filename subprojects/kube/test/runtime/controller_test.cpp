@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "kube/runtime/leadership.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "support/run.hpp"
 
 using namespace kube;

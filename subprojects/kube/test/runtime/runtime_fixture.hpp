@@ -8,9 +8,9 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/client/api.hpp"
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 namespace kube::testing {
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "kube/async/task_group.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "support/temporary_directory.hpp"
 
 using namespace kube;

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "kube/async/clock.hpp"
-#include "kube/net/x509.hpp"
+#include "kube/net/tls/x509.hpp"
 
 namespace kube::test {
 

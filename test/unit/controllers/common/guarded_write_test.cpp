@@ -6,9 +6,9 @@
 
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/informer_set.hpp"
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/sim/simulator.hpp"
 
 namespace liqo::controllers {
 namespace {

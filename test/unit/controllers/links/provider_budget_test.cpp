@@ -5,8 +5,8 @@
 
 #include "../cluster_fixture.hpp"
 #include "kube/runtime/informer_set.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/virtual_clock.hpp"
+#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/sim/virtual_clock.hpp"
 #include "telemetry/families.hpp"
 
 namespace liqo::testing {

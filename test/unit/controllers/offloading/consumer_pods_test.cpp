@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "kube/async/task_group.hpp"
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {

@@ -10,9 +10,9 @@
 
 #include "controllers/reflection/reflector.hpp"
 #include "kube/async/task_group.hpp"
-#include "kube/testing/fake_api_server.hpp"
-#include "kube/testing/sim_link.hpp"
-#include "kube/testing/simulator.hpp"
+#include "kube/testing/fake/api_server.hpp"
+#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/sim/simulator.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::reflector {

@@ -1,5 +1,5 @@
 // Names looked up by the system's resolver, so that a name server that never answers holds up nobody else.
-// Tested by test/net/http_client_dial_test.cpp.
+// Tested by test/net/http/http_client_dial_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
