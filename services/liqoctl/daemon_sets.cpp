@@ -2,7 +2,7 @@
 
 #include "core/offloading/daemon_sets.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/daemon_sets.hpp"
+#include "model/check/daemon_sets.hpp"
 
 namespace liqoctl {
 

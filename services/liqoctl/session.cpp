@@ -12,7 +12,7 @@
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kubeconfig.hpp"
-#include "model/remote_trust.hpp"
+#include "model/peer/remote_trust.hpp"
 
 namespace liqoctl {
 

@@ -9,9 +9,9 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/advice.hpp"
-#include "model/check.hpp"
+#include "model/check/check.hpp"
 #include "model/events.hpp"
-#include "model/peer_info.hpp"
+#include "model/info/peer_info.hpp"
 #include "text/duration.hpp"
 
 namespace liqoctl {

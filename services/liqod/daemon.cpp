@@ -15,7 +15,6 @@
 #include <iostream>
 #include <random>
 
-#include "client_gauges.hpp"
 #include "controllers/process/process.hpp"
 #include "core/common/late_requests.hpp"
 #include "core/common/peer_names.hpp"
@@ -29,11 +28,12 @@
 #include "kubelet_api.hpp"
 #include "memory_limit.hpp"
 #include "metric_agent.hpp"
-#include "metrics_port.hpp"
-#include "process_metrics.hpp"
+#include "metrics/client_gauges.hpp"
+#include "metrics/metrics_port.hpp"
+#include "metrics/process_metrics.hpp"
+#include "metrics/turn_meter.hpp"
 #include "provider_link.hpp"
 #include "telemetry/families.hpp"
-#include "turn_meter.hpp"
 #include "webhooks.hpp"
 
 namespace liqod {

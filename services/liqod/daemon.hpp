@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kube/base/failure.hpp"
-#include "options.hpp"
+#include "options/options.hpp"
 
 namespace liqod {
 

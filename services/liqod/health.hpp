@@ -5,7 +5,7 @@
 #include <string>
 
 #include "kube/net/http/http_server.hpp"
-#include "metrics_text.hpp"
+#include "metrics/metrics_text.hpp"
 
 namespace liqod {
 

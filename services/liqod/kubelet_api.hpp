@@ -5,7 +5,7 @@
 
 #include "controllers/process/process.hpp"
 #include "kubelet/kubelet.hpp"
-#include "options.hpp"
+#include "options/options.hpp"
 
 namespace liqod {
 

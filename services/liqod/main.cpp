@@ -1,6 +1,6 @@
 // liqod: resource sharing and workload offloading between Kubernetes clusters.
 #include "daemon.hpp"
-#include "options.hpp"
+#include "options/options.hpp"
 
 int main(int argc, char** argv) {
   liqod::ParsedOptions parsed = liqod::parse_options(argc, argv);

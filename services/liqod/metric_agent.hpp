@@ -6,7 +6,7 @@
 #include "controllers/offloading/consumer_pods.hpp"
 #include "controllers/process/process.hpp"
 #include "kube/wire/kubeconfig.hpp"
-#include "options.hpp"
+#include "options/options.hpp"
 #include "usage/metric_agent.hpp"
 
 namespace liqod {

@@ -1,9 +1,9 @@
 #include "provider_link.hpp"
 
-#include "client_gauges.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/net/http/http_client.hpp"
 #include "kube/net/tls/x509.hpp"
+#include "metrics/client_gauges.hpp"
 
 namespace liqod {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "controllers/process/process.hpp"
-#include "options.hpp"
+#include "options/options.hpp"
 #include "quota/quota_display.hpp"
 #include "quota/quota_ledger.hpp"
 #include "quota/quota_metrics.hpp"

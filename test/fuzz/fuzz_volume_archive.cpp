@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "model/volume_archive.hpp"
+#include "model/volume/volume_archive.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace liqoctl::model;

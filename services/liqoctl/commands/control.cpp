@@ -7,9 +7,9 @@
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "model/answers.hpp"
-#include "model/closings.hpp"
-#include "model/ending_pods.hpp"
+#include "model/info/answers.hpp"
+#include "model/tenant/closings.hpp"
+#include "model/tenant/ending_pods.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

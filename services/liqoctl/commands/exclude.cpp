@@ -5,7 +5,7 @@
 #include "daemon_sets.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "model/daemon_sets.hpp"
+#include "model/check/daemon_sets.hpp"
 #include "session.hpp"
 
 namespace liqoctl {

@@ -6,10 +6,10 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "model/listing.hpp"
+#include "model/get/listing.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
-#include "model/tenant_policy.hpp"
+#include "model/tenant/tenant_policy.hpp"
 #include "print_object.hpp"
 #include "text/yaml.hpp"
 

@@ -7,7 +7,7 @@
 #include "core/peering/forge.hpp"
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/handed_over.hpp"
+#include "model/peer/handed_over.hpp"
 #include "peering/addresses.hpp"
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"

@@ -6,7 +6,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
-#include "model/leftover_secrets.hpp"
+#include "model/peer/leftover_secrets.hpp"
 #include "session.hpp"
 #include "text/table.hpp"
 

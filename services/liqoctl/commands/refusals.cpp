@@ -1,5 +1,5 @@
 // liqoctl get refusals: what this cluster has refused its consumers.
-#include "model/refusals.hpp"
+#include "model/tenant/refusals.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/namespaces/belonging.hpp"

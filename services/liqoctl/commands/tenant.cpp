@@ -9,7 +9,7 @@
 #include "core/peering/forge.hpp"
 #include "core/peering/handshake.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/handed_over.hpp"
+#include "model/peer/handed_over.hpp"
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"

@@ -1,5 +1,5 @@
 // liqoctl set tenant: what a consumer may do here beyond the default, and how much it is granted at most.
-#include "model/tenant_policy.hpp"
+#include "model/tenant/tenant_policy.hpp"
 #include "command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"

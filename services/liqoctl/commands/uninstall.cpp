@@ -5,8 +5,8 @@
 #include "installation/installation.hpp"
 #include "installation/installed.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/install.hpp"
-#include "model/uses.hpp"
+#include "model/install/install.hpp"
+#include "model/install/uses.hpp"
 
 namespace liqoctl {
 namespace {

@@ -6,8 +6,8 @@
 #include "installation/daemon.hpp"
 #include "installation/given_values.hpp"
 #include "installation/installed.hpp"
-#include "model/install.hpp"
-#include "model/secret_values.hpp"
+#include "model/install/install.hpp"
+#include "model/install/secret_values.hpp"
 #include "session.hpp"
 #include "text/yaml.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "kube/base/printable.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/kinds.hpp"
+#include "model/install/kinds.hpp"
 
 namespace liqoctl {
 namespace {

@@ -3,7 +3,7 @@
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/check.hpp"
+#include "model/check/check.hpp"
 
 namespace liqoctl {
 namespace {

@@ -3,8 +3,8 @@
 #include "core/slices/policy.hpp"
 #include "installation/chart.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/given_values.hpp"
-#include "model/install.hpp"
+#include "model/install/given_values.hpp"
+#include "model/install/install.hpp"
 
 namespace liqoctl {
 namespace {

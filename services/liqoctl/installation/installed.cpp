@@ -1,7 +1,7 @@
 #include "installation/installed.hpp"
 
 #include "liqo/api/kinds.hpp"
-#include "model/check.hpp"
+#include "model/check/check.hpp"
 
 namespace liqoctl {
 

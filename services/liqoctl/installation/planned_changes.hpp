@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cluster.hpp"
-#include "model/differences.hpp"
+#include "model/install/differences.hpp"
 
 namespace liqoctl {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cli/command.hpp"
-#include "model/pod_ranges.hpp"
+#include "model/peer/pod_ranges.hpp"
 #include "session.hpp"
 
 namespace liqoctl {

@@ -2,7 +2,7 @@
 
 #include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/remote_namespace.hpp"
+#include "model/peer/remote_namespace.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

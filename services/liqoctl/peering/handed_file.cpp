@@ -2,7 +2,7 @@
 
 #include "documents.hpp"
 #include "kube/base/text.hpp"
-#include "model/handed_over.hpp"
+#include "model/peer/handed_over.hpp"
 
 namespace liqoctl {
 

@@ -8,8 +8,8 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
-#include "model/handed_over.hpp"
 #include "model/objects.hpp"
+#include "model/peer/handed_over.hpp"
 #include "peering/removal.hpp"
 #include "wait.hpp"
 

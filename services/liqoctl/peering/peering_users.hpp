@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cluster.hpp"
-#include "model/peering_users.hpp"
+#include "model/peer/peering_users.hpp"
 
 namespace liqoctl {
 

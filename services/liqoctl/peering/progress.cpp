@@ -4,7 +4,7 @@
 #include "kube/k8s/request.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "model/next_step.hpp"
+#include "model/info/next_step.hpp"
 #include "model/selectors.hpp"
 #include "peering/peering_users.hpp"
 

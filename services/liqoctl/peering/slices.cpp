@@ -8,7 +8,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/virtual_node.hpp"
-#include "model/answers.hpp"
+#include "model/info/answers.hpp"
 #include "wait.hpp"
 
 namespace liqoctl {

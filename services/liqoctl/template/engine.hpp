@@ -1,6 +1,6 @@
 // Evaluates Helm templates: what `helm template` would print, for the part of the language and of its functions that
 // the chart of this project uses. Pure: no files, no environment, no clock, no cluster; every run is bounded.
-// Tested by test/unit/liqoctl/template_test.cpp.
+// Tested by test/unit/liqoctl/template/template_test.cpp.
 #pragma once
 
 #include <map>

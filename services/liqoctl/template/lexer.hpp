@@ -1,5 +1,5 @@
 // The pieces of a template: plain text, and actions as lists of tokens.
-// Tested by test/unit/liqoctl/template_test.cpp.
+// Tested by test/unit/liqoctl/template/template_test.cpp.
 #pragma once
 
 #include <string>

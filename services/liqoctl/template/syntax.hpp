@@ -1,5 +1,5 @@
 // The tree of a Helm template: Go's text/template, as far as the chart of this project uses it.
-// Tested by test/unit/liqoctl/template_test.cpp.
+// Tested by test/unit/liqoctl/template/template_test.cpp.
 #pragma once
 
 #include <map>

@@ -5,7 +5,7 @@
 #include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "model/volume_move.hpp"
+#include "model/volume/volume_move.hpp"
 #include "volumes/move_lock.hpp"
 #include "volumes/mover.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/volume_move.hpp"
+#include "model/volume/volume_move.hpp"
 #include "volumes/move.hpp"
 #include "volumes/move_lock.hpp"
 #include "volumes/remote_program.hpp"

@@ -11,7 +11,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/shadow_pod.hpp"
-#include "model/stranded_pods.hpp"
+#include "model/volume/stranded_pods.hpp"
 #include "volumes/mover.hpp"
 
 namespace liqoctl {

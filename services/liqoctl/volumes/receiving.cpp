@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/volume_archive.hpp"
+#include "model/volume/volume_archive.hpp"
 #include "volumes/files.hpp"
 #include "volumes/walk.hpp"
 #include "volumes/writer.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "liqo/api/kinds.hpp"
-#include "model/volumes.hpp"
+#include "model/volume/volumes.hpp"
 
 namespace liqoctl {
 

@@ -1,4 +1,4 @@
-#include "model/volume_archive.hpp"
+#include "model/volume/volume_archive.hpp"
 #include "volumes/files.hpp"
 #include "volumes/walk.hpp"
 #include "volumes/writer.hpp"

@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-#include "model/volume_archive.hpp"
+#include "model/volume/volume_archive.hpp"
 
 namespace liqoctl {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/volume_archive.hpp"
+#include "model/volume/volume_archive.hpp"
 #include "volumes/walk.hpp"
 
 namespace liqoctl {

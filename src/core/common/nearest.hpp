@@ -1,5 +1,5 @@
 // "Did you mean": the nearest known word.
-// Tested by test/unit/liqoctl/text_test.cpp.
+// Tested by test/unit/liqoctl/text/text_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,0 +1,40 @@
+#include "options/groups.hpp"
+
+namespace liqod {
+
+void add_identity_options(cli::Command app, Options& options, Texts& texts) {
+  auto& settings = options.settings;
+  using liqo::core::ApiServerMode;
+  app.choice(
+         "--apiserver-support",
+         {{"never", int(ApiServerMode::never)},
+          {"needed", int(ApiServerMode::needed)},
+          {"always", int(ApiServerMode::always)}},
+         [&texts](int number) { texts.tokens = ApiServerMode(number); },
+         "Which offloaded pods get service-account tokens for the API server of this cluster: if "
+         "--home-api-server-host is set, those that run as a service account of their own or are annotated "
+         "liqo.io/api-server-support=home (needed); all (always); or none (never)")
+      .type_name("ENUM:never, needed or always")
+      .preset("needed");
+  app.flag("--enable-apiserver-support", texts.all_tokens,
+           "Same as --apiserver-support=always or, with =false, never; refused if it contradicts that flag");
+  app.option("--home-api-server-host", settings.api_server_host,
+             "Host by which offloaded pods reach that API server; without it the host is unknown, and with always pods "
+             "use kubernetes.default");
+  app.number(
+      "--home-api-server-port", [&settings](int port) { settings.api_server_port = std::to_string(port); }, any_port,
+      "Port of that API server");
+  app.option("--api-server-address-override", settings.api_server_override,
+             "Host, host:port or URL by which consumers reach this API server; by default that of a control-plane "
+             "node, port 6443, or else the server of the kubeconfig");
+  app.option("--ca-override", options.ca_override,
+             "CA (base64 of PEM) with which consumers verify this API server; by default the cluster's");
+  app.flag("--trusted-ca", options.trusted_ca,
+           "Consumers verify this API server with the CAs that their system trusts");
+  add_preset(app, "--identity-certificate-duration", texts.certificate_validity,
+             "Requested validity of consumers' certificates; the cluster may sign for less");
+  app.flag("--tls-compatibility-mode", settings.rsa_keys,
+           "Make an RSA-2048 key for the cluster instead of Ed25519, if it has no key yet");
+}
+
+}  // namespace liqod
