@@ -1,7 +1,8 @@
 #include "liqo/api/foreign_cluster.hpp"
 
 #include "kube/k8s/condition.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::api {
 

@@ -1,5 +1,6 @@
 #include "liqo/api/shadow_pod.hpp"
 
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::api {

@@ -1,7 +1,7 @@
 #include "liqo/api/tenant.hpp"
 
 #include "kube/base/base64.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::api {
 

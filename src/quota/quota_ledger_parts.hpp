@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 #include "quota/quota_ledger.hpp"
 
 namespace liqo::quota {

@@ -7,7 +7,8 @@
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::usage {
 namespace {

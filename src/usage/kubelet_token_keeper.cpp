@@ -1,7 +1,7 @@
 #include "usage/kubelet_token_keeper.hpp"
 
 #include "core/usage/kubelet_token.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::usage {
 namespace {

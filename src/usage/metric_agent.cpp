@@ -5,7 +5,7 @@
 #include "kube/async/finally.hpp"
 #include "kube/base/url.hpp"
 #include "kube/net/http/plain_text.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "telemetry/families.hpp"
 
 namespace liqo::usage {

@@ -5,6 +5,7 @@
 #include "kube/base/base64.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "webhook/configuration_plan.hpp"
 
 namespace liqo::webhook {

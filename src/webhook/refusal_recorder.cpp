@@ -7,6 +7,7 @@
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/tenant_index.hpp"
 #include "core/slices/grant.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"

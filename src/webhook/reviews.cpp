@@ -18,6 +18,7 @@
 #include "core/quota/quota_user.hpp"
 #include "core/slices/local.hpp"
 #include "core/storage/volume_carrier.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/vk_options_template.hpp"

@@ -7,7 +7,7 @@
 #include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/wire/server_url.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::webhook {
 namespace {

@@ -2,6 +2,8 @@
 
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"

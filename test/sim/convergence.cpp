@@ -1,8 +1,8 @@
 // Whether all simulated clusters show the same in the end, and what is left over.
 #include "invariants.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::sim {
 

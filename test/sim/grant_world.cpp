@@ -15,6 +15,7 @@
 #include "faults.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "invariants.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::sim {
 

@@ -3,6 +3,7 @@
 #include "core/offloading/resize.hpp"
 #include "faults.hpp"
 #include "kube/async/task_group.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "request_check.hpp"

@@ -3,8 +3,10 @@
 
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "reflection_world.hpp"
 
 namespace liqo::sim {

@@ -3,8 +3,10 @@
 
 #include "core/storage/volume.hpp"
 #include "core/storage/volume_plan.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "reflection_states.hpp"
 #include "reflection_world.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "core/reflection/endpoint_slice_plan.hpp"
 #include "faults.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflection_states.hpp"

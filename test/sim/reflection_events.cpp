@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/common/meta.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "reflection_world.hpp"
 
 namespace liqo::sim {

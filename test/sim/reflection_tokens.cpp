@@ -4,6 +4,7 @@
 #include "core/offloading/service_account_token.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "reflection_world.hpp"

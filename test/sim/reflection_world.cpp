@@ -10,6 +10,8 @@
 #include "kube/base/base64.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 #include "replication.hpp"
 
 namespace liqo::sim {

@@ -3,6 +3,7 @@
 #include "core/peering/replication.hpp"
 #include "invariants.hpp"
 #include "kube/base/base64.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

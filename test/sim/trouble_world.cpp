@@ -5,7 +5,6 @@
 #include "invariants.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::sim {
 

@@ -1,7 +1,6 @@
 #include "world.hpp"
 
 #include "faults.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::sim {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "kube/k8s/object.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::api {
 

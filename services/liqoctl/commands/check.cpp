@@ -16,6 +16,7 @@
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "model/check/daemon_sets.hpp"
 #include "model/install/daemon_arguments.hpp"
 #include "model/install/install.hpp"

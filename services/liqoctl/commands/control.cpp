@@ -5,6 +5,7 @@
 #include "commands/commands.hpp"
 #include "core/slices/cordon.hpp"
 #include "find_one.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/info/answers.hpp"

@@ -11,7 +11,7 @@
 #include "kube/base/hex.hpp"
 #include "kube/net/auth/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
 #include "peering/handshake.hpp"

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "core/namespaces/namespace_mapping.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"

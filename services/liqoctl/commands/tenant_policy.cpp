@@ -6,8 +6,8 @@
 #include "core/namespaces/belonging.hpp"
 #include "find_one.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "model/selectors.hpp"
 #include "session.hpp"
 

@@ -13,6 +13,7 @@
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "model/install/install.hpp"
 #include "model/objects.hpp"
 #include "peering/removal.hpp"

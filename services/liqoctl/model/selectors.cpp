@@ -3,6 +3,7 @@
 #include "kube/k8s/request.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqoctl::model {
 

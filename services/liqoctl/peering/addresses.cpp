@@ -3,8 +3,8 @@
 #include "core/common/peer_names.hpp"
 #include "find_one.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "peering/foreign_cluster.hpp"
 
 namespace liqoctl {

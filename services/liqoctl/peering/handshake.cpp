@@ -6,7 +6,6 @@
 #include "core/peering/forge.hpp"
 #include "core/peering/keys.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/tenant.hpp"
 #include "model/objects.hpp"
 #include "model/peer/handed_over.hpp"

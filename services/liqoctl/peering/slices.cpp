@@ -4,6 +4,7 @@
 #include "core/slices/local.hpp"
 #include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"

@@ -5,6 +5,7 @@
 #include "core/namespaces/withdrawn_twins.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

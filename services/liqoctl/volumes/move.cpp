@@ -3,8 +3,8 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "kube/async/finally.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "model/volume/volume_move.hpp"
 #include "volumes/move_lock.hpp"
 #include "volumes/mover.hpp"

@@ -1,7 +1,7 @@
 #include "core/storage/volume.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "model/findings.hpp"
 #include "volumes/mover.hpp"

@@ -1,6 +1,6 @@
 #include "core/storage/volume.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "volumes/mover.hpp"
 

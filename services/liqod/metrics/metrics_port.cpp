@@ -6,7 +6,7 @@
 #include "kube/base/url.hpp"
 #include "kube/net/http/plain_text.hpp"
 #include "kube/runtime/watched_file.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "telemetry/serving_certificate.hpp"
 
 namespace liqod {

@@ -7,7 +7,7 @@
 #include "controllers/common/tenant_namespace_of.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/policy/pod_policy.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::controllers {
 

@@ -19,9 +19,11 @@
 #include "core/peering/forge.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

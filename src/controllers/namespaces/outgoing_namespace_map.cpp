@@ -16,6 +16,7 @@
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/virtual_node.hpp"
 
 namespace liqo::controllers {

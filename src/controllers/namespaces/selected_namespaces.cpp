@@ -1,7 +1,6 @@
 #include "controllers/namespaces/selected_namespaces.hpp"
 
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 
 namespace liqo::controllers {

@@ -12,6 +12,7 @@
 #include "kube/async/finally.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_map.hpp"

@@ -5,7 +5,7 @@
 #include "core/nodes/node_failure.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/runtime/remove_object.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 

@@ -12,6 +12,7 @@
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
 #include "kube/runtime/finalizer.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

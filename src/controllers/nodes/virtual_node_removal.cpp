@@ -13,8 +13,9 @@
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {
 namespace {

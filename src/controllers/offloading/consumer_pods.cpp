@@ -3,6 +3,7 @@
 #include "controllers/common/scopes.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {

@@ -4,8 +4,10 @@
 #include "core/common/digest.hpp"
 #include "core/offloading/node_debugger.hpp"
 #include "core/offloading/shadow_pod.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "telemetry/families.hpp"
 
 namespace liqo::controllers {

@@ -6,8 +6,9 @@
 #include "core/offloading/ending.hpp"
 #include "core/offloading/final_status.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -3,8 +3,9 @@
 #include "core/offloading/final_status.hpp"
 #include "core/offloading/left_out.hpp"
 #include "core/offloading/shadow_pod.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::controllers {

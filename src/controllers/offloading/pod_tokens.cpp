@@ -7,7 +7,9 @@
 #include "kube/base/near_time.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/runtime/remove_object.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

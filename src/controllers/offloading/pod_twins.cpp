@@ -7,8 +7,9 @@
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
 #include "core/peering/missing_twins.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::controllers {

@@ -5,7 +5,8 @@
 #include "core/common/meta.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::controllers {

@@ -4,7 +4,7 @@
 
 #include "core/offloading/pod_plan.hpp"
 #include "core/offloading/pod_status.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -18,6 +18,7 @@
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"

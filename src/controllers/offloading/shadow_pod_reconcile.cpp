@@ -11,6 +11,7 @@
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::controllers {

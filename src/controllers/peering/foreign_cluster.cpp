@@ -9,9 +9,11 @@
 #include "core/peering/replication.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

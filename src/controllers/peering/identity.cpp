@@ -9,6 +9,7 @@
 #include "core/peering/renewal.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/wire/kubeconfig.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"

@@ -8,6 +8,7 @@
 #include "core/peering/forge.hpp"
 #include "core/peering/renewal.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"

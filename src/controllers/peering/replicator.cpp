@@ -11,10 +11,13 @@
 #include "kube/async/finally.hpp"
 #include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -11,6 +11,7 @@
 #include "kube/client/list_all.hpp"
 #include "kube/client/self_review.hpp"
 #include "kube/runtime/finalizer.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

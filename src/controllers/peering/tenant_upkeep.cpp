@@ -8,8 +8,8 @@
 #include "core/peering/heartbeat.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -5,7 +5,7 @@
 #include "controllers/common/pauses.hpp"
 #include "core/storage/volume.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/virtual_node.hpp"
 
 namespace liqo::controllers {

@@ -3,7 +3,8 @@
 
 #include "controllers/reflection/reflector_parts.hpp"
 #include "core/common/digest.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::reflector {
 namespace {

@@ -1,6 +1,6 @@
 #include "controllers/reflection/header.hpp"
 
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::reflector {
 namespace {

@@ -6,7 +6,7 @@
 #include "controllers/reflection/reflector_parts.hpp"
 #include "core/common/late_requests.hpp"
 #include "core/reflection/home_endpoints.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::reflector {
 namespace {

@@ -1,7 +1,9 @@
 // What a Reflector does about one object and its copy.
 #include "controllers/reflection/reflector_parts.hpp"
 #include "core/reflection/was_there_before.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::reflector {
 namespace {

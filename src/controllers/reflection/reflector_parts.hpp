@@ -11,7 +11,7 @@
 #include "controllers/common/pauses.hpp"
 #include "controllers/reflection/contents.hpp"
 #include "controllers/reflection/reflector.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::reflector {
 

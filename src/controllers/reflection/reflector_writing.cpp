@@ -3,7 +3,9 @@
 #include "core/policy/orders.hpp"
 #include "core/reflection/was_there_before.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::reflector {
 namespace {

@@ -11,9 +11,12 @@
 #include "core/namespaces/tenant_index.hpp"
 #include "core/reflection/was_there_before.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

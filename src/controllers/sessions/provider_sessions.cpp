@@ -9,7 +9,7 @@
 #include "controllers/common/older_namesake.hpp"
 #include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

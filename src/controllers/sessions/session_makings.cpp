@@ -11,6 +11,7 @@
 #include "core/common/names.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

@@ -1,8 +1,9 @@
 #include "controllers/storage/remote_data_watch.hpp"
 
 #include "core/storage/volume.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::controllers {
 

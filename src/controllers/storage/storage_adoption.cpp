@@ -5,8 +5,9 @@
 #include "controllers/common/guarded_write.hpp"
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
 namespace {

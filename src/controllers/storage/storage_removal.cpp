@@ -5,8 +5,10 @@
 #include "controllers/storage/storage_parts.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/virtual_node.hpp"
 
 namespace liqo::controllers {

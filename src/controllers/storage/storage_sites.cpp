@@ -2,8 +2,8 @@
 #include "controllers/common/older_namesake.hpp"
 #include "controllers/links/provider_api.hpp"
 #include "controllers/storage/storage_provisioner.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/api/virtual_node.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "core/addresses/declared_ranges.hpp"
 #include "core/addresses/network_configuration.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::core {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "core/addresses/declared_ranges.hpp"
 #include "core/addresses/network_configuration.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/foreign_cluster.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::core {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/admission/patch.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::core::admission {
 namespace {

@@ -12,6 +12,7 @@
 #include "core/common/names.hpp"
 #include "core/quota/quota_user.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core::admission {

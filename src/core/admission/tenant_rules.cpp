@@ -8,8 +8,10 @@
 #include "core/common/peer_names.hpp"
 #include "core/peering/decisions.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core::admission {
 namespace labels = api::labels;

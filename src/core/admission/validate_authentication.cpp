@@ -11,6 +11,7 @@
 #include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/request.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 

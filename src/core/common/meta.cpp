@@ -4,6 +4,7 @@
 
 #include "core/common/difference.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {

@@ -4,7 +4,7 @@
 
 #include "core/common/digest.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core {
 namespace {

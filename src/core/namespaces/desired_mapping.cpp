@@ -8,6 +8,7 @@
 #include "core/namespaces/remote_name.hpp"
 #include "core/namespaces/selections.hpp"
 #include "core/nodes/node_parts.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

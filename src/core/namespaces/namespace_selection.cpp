@@ -5,6 +5,7 @@
 #include "core/common/names.hpp"
 #include "core/common/selector_text.hpp"
 #include "core/namespaces/belonging.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"

@@ -5,7 +5,7 @@
 #include "core/namespaces/desired_mapping.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -6,6 +6,7 @@
 #include "core/common/digest.hpp"
 #include "core/common/names.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -9,8 +9,10 @@
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/remote_name.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -7,8 +7,8 @@
 #include "core/common/names.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kept_twins.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

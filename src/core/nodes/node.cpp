@@ -7,7 +7,10 @@
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

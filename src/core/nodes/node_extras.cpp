@@ -4,7 +4,7 @@
 #include "core/common/node_labels.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/vk_options_template.hpp"
 
 namespace liqo::core {

@@ -4,7 +4,9 @@
 #include "core/common/difference.hpp"
 #include "core/nodes/node_parts.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -2,7 +2,7 @@
 
 #include "core/nodes/probe.hpp"
 #include "core/peering/silence.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core {
 namespace {

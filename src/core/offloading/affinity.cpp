@@ -6,6 +6,7 @@
 #include "core/common/selector_text.hpp"
 #include "core/offloading/placement.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {

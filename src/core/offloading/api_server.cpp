@@ -3,7 +3,7 @@
 #include "core/common/json_values.hpp"
 #include "core/common/names.hpp"
 #include "core/offloading/service_account_token.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

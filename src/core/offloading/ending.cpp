@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kube/base/scalar.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::core {

@@ -9,7 +9,8 @@
 #include "core/offloading/refused_container.hpp"
 #include "core/offloading/shadow_pod.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core {
 namespace {

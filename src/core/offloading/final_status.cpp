@@ -2,7 +2,8 @@
 
 #include "core/common/json_values.hpp"
 #include "core/offloading/pod_plan.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::core {

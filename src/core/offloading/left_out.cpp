@@ -4,7 +4,7 @@
 
 #include "kube/base/json.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -5,6 +5,7 @@
 
 #include "core/offloading/refused_container.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,6 +1,6 @@
 #include "core/offloading/order.hpp"
 
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::core {
 

@@ -11,7 +11,10 @@
 #include "core/offloading/order.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::core {

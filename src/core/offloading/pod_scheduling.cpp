@@ -5,6 +5,8 @@
 #include "core/common/node_selector.hpp"
 #include "core/common/selector_text.hpp"
 #include "core/offloading/placement.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -1,7 +1,6 @@
 // Where the pods of an offloaded namespace may be scheduled: what admission changes on a pod.
 #pragma once
 
-#include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 
 namespace liqo::core {

@@ -14,7 +14,9 @@
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::core {

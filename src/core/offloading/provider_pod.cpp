@@ -13,6 +13,8 @@
 #include "core/offloading/resize.hpp"
 #include "core/policy/kept_metadata.hpp"
 #include "core/policy/orders.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 

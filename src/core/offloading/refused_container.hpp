@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "kube/k8s/object.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core {
 

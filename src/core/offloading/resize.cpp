@@ -7,7 +7,7 @@
 #include "core/common/json_values.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::core {

@@ -9,6 +9,7 @@
 #include "core/offloading/pod_status.hpp"
 #include "core/offloading/shadow_pod.hpp"
 #include "kube/base/base64.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {

@@ -11,6 +11,8 @@
 #include "core/offloading/pod_status.hpp"
 #include "core/offloading/provider_pod.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"

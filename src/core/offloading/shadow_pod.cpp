@@ -8,8 +8,10 @@
 #include "core/offloading/label_keys.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

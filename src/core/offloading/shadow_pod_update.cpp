@@ -6,7 +6,7 @@
 #include "core/common/meta.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/shadow_metadata.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -7,6 +7,7 @@
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core {
 namespace json = kube::json;

@@ -9,7 +9,7 @@
 #include "core/offloading/remote_warning.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::core {

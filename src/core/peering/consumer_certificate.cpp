@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "core/common/secret_bytes.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::core {
 namespace {

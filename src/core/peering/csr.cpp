@@ -7,7 +7,7 @@
 #include "core/peering/distinguished_name.hpp"
 #include "core/peering/pem.hpp"
 #include "kube/base/printable.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core {
 namespace {

@@ -8,9 +8,11 @@
 #include "core/peering/clock_skew.hpp"
 #include "core/peering/offloading_part.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 #include "liqo/api/tenant.hpp"
 #include "liqo/api/virtual_node.hpp"
 

@@ -8,6 +8,7 @@
 #include "core/peering/csr.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/common/owner.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/tenant.hpp"
 
 namespace liqo::core {

@@ -5,6 +5,8 @@
 
 #include "core/common/difference.hpp"
 #include "core/common/meta.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

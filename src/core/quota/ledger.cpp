@@ -5,6 +5,7 @@
 
 #include "core/common/digest.hpp"
 #include "kube/base/scalar.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {

@@ -14,6 +14,7 @@
 #include "core/policy/key_table.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/foreign_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

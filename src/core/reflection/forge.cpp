@@ -2,7 +2,7 @@
 
 #include "core/common/meta.hpp"
 #include "core/policy/orders.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

@@ -6,7 +6,7 @@
 #include "core/policy/orders.hpp"
 #include "core/reflection/forge.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::reflection {
 namespace {

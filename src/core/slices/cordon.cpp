@@ -1,6 +1,6 @@
 #include "core/slices/cordon.hpp"
 
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::core {
 

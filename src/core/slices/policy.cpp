@@ -7,7 +7,7 @@
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::core {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "core/common/difference.hpp"
 #include "core/common/owner.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 
 namespace liqo::core {

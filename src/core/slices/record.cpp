@@ -1,6 +1,6 @@
 #include "core/slices/record.hpp"
 
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/quota.hpp"
 
 namespace liqo::core {

@@ -4,7 +4,7 @@
 
 #include "core/common/difference.hpp"
 #include "core/common/set_or_erase.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "liqo/api/resource_slice.hpp"
 
 namespace liqo::core {

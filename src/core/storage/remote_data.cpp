@@ -5,7 +5,9 @@
 
 #include "core/storage/volume.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core::storage {
 namespace {

@@ -9,8 +9,10 @@
 #include "core/policy/orders.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core::storage {
 namespace {

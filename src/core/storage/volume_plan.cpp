@@ -5,7 +5,8 @@
 #include "core/storage/volume.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core::storage {
 namespace {

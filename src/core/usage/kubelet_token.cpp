@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/k8s/object.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core {
 namespace {

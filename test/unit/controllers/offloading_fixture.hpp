@@ -6,6 +6,7 @@
 #include "cluster_fixture.hpp"
 #include "core/offloading/provider_pod.hpp"
 #include "kube/base/base64.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::testing {

@@ -10,7 +10,7 @@
 #include "kube/testing/fake/garbage_collector.hpp"
 #include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace {
 

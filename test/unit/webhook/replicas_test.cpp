@@ -11,7 +11,7 @@
 #include "kube/testing/fake/garbage_collector.hpp"
 #include "kube/testing/link/sim_link.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "support/captured_stderr.hpp"
 #include "webhook/certificates.hpp"
 #include "webhook/configuration_plan.hpp"

@@ -9,7 +9,7 @@
 #include "kube/k8s/condition.hpp"
 #include "kube/wire/server_url.hpp"
 #include "liqo/api/auth_params.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "liqo/api/tenant.hpp"
 #include "model/check/check.hpp"
 #include "model/findings.hpp"

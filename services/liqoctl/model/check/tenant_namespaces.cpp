@@ -5,6 +5,7 @@
 #include "core/common/nearest.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/findings.hpp"
 #include "model/tenant/tenant_policy.hpp"

@@ -5,6 +5,7 @@
 #include "core/policy/pod_policy.hpp"
 #include "core/slices/request.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"

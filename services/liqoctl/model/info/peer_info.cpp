@@ -10,6 +10,7 @@
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/info/answers.hpp"
 #include "model/resources.hpp"

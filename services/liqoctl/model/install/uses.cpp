@@ -5,7 +5,6 @@
 
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/resource_slice.hpp"
 
 namespace liqoctl::model {

@@ -3,7 +3,7 @@
 #include "core/common/meta.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/reflection/references.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqoctl::model {
 namespace {

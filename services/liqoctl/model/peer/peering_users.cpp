@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 #include "model/selectors.hpp"
 #include "text/duration.hpp"
 #include "text/shown.hpp"

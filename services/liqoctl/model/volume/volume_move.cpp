@@ -4,8 +4,8 @@
 
 #include "core/storage/volume_carrier.hpp"
 #include "kube/base/printable.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "model/events.hpp"
 

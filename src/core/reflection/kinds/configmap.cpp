@@ -3,7 +3,7 @@
 
 #include "core/common/names.hpp"
 #include "core/reflection/forge.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::reflection {
 namespace {

@@ -7,6 +7,7 @@
 #include "core/reflection/forge.hpp"
 #include "core/reflection/home_endpoints.hpp"
 #include "kube/base/text.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 

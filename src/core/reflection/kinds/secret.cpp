@@ -3,6 +3,7 @@
 
 #include "core/offloading/service_account_token.hpp"
 #include "core/reflection/forge.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::reflection {

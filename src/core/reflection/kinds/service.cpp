@@ -3,7 +3,8 @@
 #include <array>
 
 #include "core/reflection/forge.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::reflection {
 namespace json = kube::json;

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "kube/runtime/store.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {
 namespace {

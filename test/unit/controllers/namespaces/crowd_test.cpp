@@ -10,7 +10,6 @@
 #include "controllers/namespaces/namespace_offloading.hpp"
 #include "core/offloading/event_source.hpp"
 #include "kube/runtime/manager.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::testing {
 namespace {

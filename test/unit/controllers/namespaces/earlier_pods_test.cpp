@@ -3,6 +3,7 @@
 
 #include "../cluster_fixture.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::testing {
 namespace {

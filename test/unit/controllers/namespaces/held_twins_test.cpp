@@ -1,6 +1,7 @@
 // Whatever ends the offloading of a namespace: its twin stays as long as data of volumes is in it.
 #include "../storage/volumes_fixture.hpp"
 #include "liqo/api/namespace_map.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 namespace {

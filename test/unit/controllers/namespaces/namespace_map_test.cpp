@@ -7,6 +7,7 @@
 #include "../cluster_fixture.hpp"
 #include "core/namespaces/twin_plan.hpp"
 #include "core/peering/forge.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "support/captured_stderr.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "../cluster_fixture.hpp"
 #include "core/peering/forge.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::testing {

@@ -1,6 +1,7 @@
 // A namespace is withdrawn, or its twin gets into trouble, while liqod is down: what this process finds of its pods,
 // and what not.
 #include "../offloading_fixture.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -6,6 +6,7 @@
 #include "kube/testing/fake/api_server.hpp"
 #include "kube/testing/link/sim_link.hpp"
 #include "kube/testing/sim/simulator.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::controllers {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 

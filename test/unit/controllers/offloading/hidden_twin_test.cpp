@@ -1,5 +1,6 @@
 // A pod is deleted whose twin namespace is in trouble and may not be read: it waits for a time, and says so.
 #include "../offloading_fixture.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 

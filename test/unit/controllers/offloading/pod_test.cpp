@@ -6,6 +6,8 @@
 #include "../offloading_fixture.hpp"
 #include "controllers/links/provider_budget.hpp"
 #include "core/offloading/pod_plan.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 

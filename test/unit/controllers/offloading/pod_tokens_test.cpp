@@ -3,6 +3,7 @@
 
 #include "../offloading_fixture.hpp"
 #include "core/common/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 

@@ -1,5 +1,6 @@
 // Why a remote pod is not ready, asked of a provider whose part the test plays, and told at home.
 #include "../offloading_fixture.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 namespace {

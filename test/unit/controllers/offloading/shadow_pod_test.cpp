@@ -4,6 +4,7 @@
 #include "../cluster_fixture.hpp"
 #include "core/offloading/shadow_plan.hpp"
 #include "kube/k8s/request.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::testing {

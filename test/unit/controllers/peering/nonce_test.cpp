@@ -6,7 +6,6 @@
 #include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/handshake.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -7,9 +7,11 @@
 #include "../cluster_fixture.hpp"
 #include "core/peering/forge.hpp"
 #include "kube/base/url.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -6,6 +6,8 @@
 #include "core/peering/forge.hpp"
 #include "core/peering/silence.hpp"
 #include "liqo/api/identity.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 namespace {

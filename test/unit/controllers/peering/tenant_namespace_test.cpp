@@ -4,6 +4,8 @@
 #include "../cluster_fixture.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "core/peering/renewal.hpp"
 #include "core/peering/silence.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "peering_fixture.hpp"
 #include "support/captured_stderr.hpp"

@@ -5,6 +5,7 @@
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/namespace_map.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::testing {
 namespace {

@@ -1,5 +1,6 @@
 // What a provider's Events warn of about copies, told at home on their objects.
 #include "../offloading_fixture.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::testing {
 namespace {

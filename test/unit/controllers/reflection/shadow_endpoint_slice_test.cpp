@@ -4,6 +4,7 @@
 #include "../cluster_fixture.hpp"
 #include "core/reflection/endpoint_slice_plan.hpp"
 #include "kube/base/base64.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::testing {

@@ -8,6 +8,7 @@
 #include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
 #include "kube/base/url.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/labels.hpp"
 

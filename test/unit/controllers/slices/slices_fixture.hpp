@@ -11,6 +11,7 @@
 #include "core/peering/forge.hpp"
 #include "core/slices/policy.hpp"
 #include "kube/base/base64.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"

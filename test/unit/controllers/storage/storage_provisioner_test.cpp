@@ -1,4 +1,5 @@
 // Volumes of StorageClass liqo: what is made of a claim, and what becomes of it.
+#include "liqo/api/reasons.hpp"
 #include "volumes_fixture.hpp"
 
 namespace liqo::testing {

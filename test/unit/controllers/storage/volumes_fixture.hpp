@@ -3,6 +3,7 @@
 
 #include "../offloading_fixture.hpp"
 #include "core/storage/volume.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::testing {
 

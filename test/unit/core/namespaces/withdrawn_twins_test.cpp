@@ -2,8 +2,8 @@
 #include "core/namespaces/withdrawn_twins.hpp"
 
 #include "../objects.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kept_twins.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::core {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "../objects.hpp"
 #include "core/offloading/provider_pod.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace liqo::core {
 namespace {

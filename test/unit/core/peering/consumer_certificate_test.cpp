@@ -4,7 +4,7 @@
 #include "../objects.hpp"
 #include "core/peering/forge.hpp"
 #include "fixtures.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
 
 namespace liqo::core {
 namespace {

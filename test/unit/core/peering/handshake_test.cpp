@@ -11,6 +11,7 @@
 #include "core/peering/kubeconfig.hpp"
 #include "fixtures.hpp"
 #include "kube/base/base64.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
 
 namespace {
 

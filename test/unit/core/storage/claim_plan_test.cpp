@@ -2,7 +2,8 @@
 #include "core/storage/claim_plan.hpp"
 
 #include "../objects.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core::storage {
 namespace {

@@ -2,7 +2,9 @@
 #include "core/storage/remote_data.hpp"
 
 #include "../objects.hpp"
-#include "liqo/api/labels.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
+#include "liqo/api/names.hpp"
 
 namespace liqo::core::storage {
 namespace {

@@ -3,7 +3,10 @@
 
 #include "../objects.hpp"
 #include "core/storage/volume_plan.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
 
 namespace liqo::core::storage {
 namespace {
