@@ -60,11 +60,11 @@ kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options)
 /// What consumers are told of this cluster's API server, where the options do not say it.
 kube::Result<void> complete_settings(Options& options, const kube::wire::ClusterConfig& home) {
   auto& settings = options.settings;
-  if (!options.kubeconfig.empty() && home.server.tls) settings.api_server_fallback = home.server.text();
-  if (!settings.ca_pem.empty() || options.trusted_ca) return {};
+  if (!options.kubeconfig.empty() && home.server.tls) settings.peering.api_server_fallback = home.server.text();
+  if (!settings.peering.ca_pem.empty() || options.trusted_ca) return {};
   auto authorities = kube::net::read_authorities(home);
   if (!authorities) return std::unexpected(std::move(authorities.error()));
-  settings.ca_pem = std::move(*authorities);
+  settings.peering.ca_pem = std::move(*authorities);
   return {};
 }
 
@@ -238,12 +238,12 @@ void Daemon::refresh_metrics(const MetricsPort& port, const kube::net::HttpServe
 asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   auto settings = options_.settings;
   kube::Api api(home_, clock_, random_, metrics_, {.cluster = settings.cluster_id});
-  settings.kubelet_version = co_await read_server_version(api);
+  settings.nodes.kubelet_version = co_await read_server_version(api);
   if (auto checked = co_await check_cluster_id(api); !checked) co_return end_by(std::move(checked.error()));
   std::optional<kube::LeaderElectionSettings> election;
   // Without webhooks nobody asks, and Quotas bind nobody.
   std::optional<liqo::quota::LedgerSettings> ledger;
-  if (options_.webhook_port != 0 && settings.enforce_resources) ledger = options_.ledger;
+  if (options_.webhook_port != 0 && settings.offloading.enforce_resources) ledger = options_.ledger;
   if (options_.leader_elect)
     election = {.lease = {settings.liqo_namespace, "liqod"},
                 .identity = options_.identity,
@@ -268,8 +268,9 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
     group.spawn(vital("the metric agent", figures_.agent->run()));
   }
   group.spawn(vital("the kubelet API", kubelet_->run()));
-  log_.info("serving",
-            {{"cluster", settings.cluster_id}, {"kubernetes", settings.kubelet_version}, {"version", LIQOD_VERSION}});
+  log_.info(
+      "serving",
+      {{"cluster", settings.cluster_id}, {"kubernetes", settings.nodes.kubelet_version}, {"version", LIQOD_VERSION}});
   co_await process_->run();
 }
 
@@ -290,7 +291,7 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
                        .port = address->port,
                        .secure = options_.metrics_secure,
                        .certificate_path = options_.metrics_certificate_path,
-                       .node_ip = options_.settings.node_ip,
+                       .node_ip = options_.settings.nodes.node_ip,
                        .ns = options_.settings.liqo_namespace,
                        .names = options_.peer_names});
   if (auto port = metrics.listen(); !port)

@@ -89,8 +89,8 @@ std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(liqo::controllers::Process&
           [pods](const std::string& node) { return pods_of(pods, node); },
           [pods, id = options.settings.cluster_id](const std::string& node) { return figures_of(pods, node, id); },
           [pods] { return pods.nodes(); }},
-      liqo::kubelet::KubeletSettings{.node_ip = options.settings.node_ip,
-                                     .ports = options.settings.kubelet_ports,
+      liqo::kubelet::KubeletSettings{.node_ip = options.settings.nodes.node_ip,
+                                     .ports = options.settings.nodes.kubelet_ports,
                                      .self_signed = options.certificate_type == "self-signed",
                                      .client_ca_file = options.kubelet_client_ca_file});
 }

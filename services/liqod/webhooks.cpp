@@ -25,8 +25,8 @@ Webhooks make_webhooks(liqo::controllers::Process& process, const Options& optio
                                      .url = options.webhook_url,
                                      .ns = options.settings.liqo_namespace,
                                      .failure_policy = options.webhook_failure_policy,
-                                     .twin_names = options.settings.twin_names,
-                                     .selected_namespaces = options.settings.selected_namespaces,
+                                     .twin_names = options.settings.namespaces.twin_names,
+                                     .selected_namespaces = options.settings.namespaces.selected_namespaces,
                                      .certificate_lifetime = options.webhook_certificate_lifetime,
                                      .client_ca_file = options.webhook_client_ca_file,
                                      .client_names = options.webhook_client_names});

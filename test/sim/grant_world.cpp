@@ -93,7 +93,7 @@ struct GrantWorld::Replica {
         events(world.simulator_.executor(), api, metrics, "liqo"),
         leadership(world.simulator_.executor()),
         early(acquire_early(home, random)),
-        accounts(world.settings_.provider_cache_mib, metrics),
+        accounts(world.settings_.links.provider_cache_mib, metrics),
         context{{world.simulator_.executor(), world.simulator_.clock(), random, metrics},
                 home,
                 events,
@@ -169,7 +169,7 @@ GrantWorld::GrantWorld(std::uint64_t seed)
         kinds::namespace_maps, kinds::virtual_nodes, kinds::namespace_offloadings})
     server_.serve(kind);
   settings_.cluster_id = "milan";
-  settings_.api_server_override = "milan:6443";
+  settings_.peering.api_server_override = "milan:6443";
   settings_.slices.limits_enforcement = "None";
   settings_.slices.defaults = {};
   for (std::size_t i = 0; i < 2; ++i) {

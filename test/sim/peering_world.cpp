@@ -48,10 +48,10 @@ std::string_view label(const json::object& object, std::string_view key) {
 controllers::Settings settings_of(const std::string& cluster, bool short_lived) {
   controllers::Settings settings;
   settings.cluster_id = cluster;
-  settings.node_ip = "172.18.0.2";
-  settings.kubelet_version = "v1.35.4";
-  settings.api_server_override = address_of(cluster);
-  if (short_lived) settings.certificate_validity = 10min;
+  settings.nodes.node_ip = "172.18.0.2";
+  settings.nodes.kubelet_version = "v1.35.4";
+  settings.peering.api_server_override = address_of(cluster);
+  if (short_lived) settings.peering.certificate_validity = 10min;
   settings.slices.defaults = defaults;
   return settings;
 }

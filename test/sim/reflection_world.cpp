@@ -50,11 +50,11 @@ ReflectionWorld::ReflectionWorld(std::uint64_t seed)
     volumes_.push_back(std::make_unique<FakeVolumes>(simulator_, *provider, simulator_.random().next()));
   controllers::Settings settings;
   settings.cluster_id = home_.id;
-  settings.node_ip = "172.18.0.2";
-  settings.kubelet_version = "v1.35.4";
-  settings.custom_resources = {widget_resource()};
-  settings.api_server_host = "10.0.0.1";
-  settings.storage_class = "liqo";
+  settings.nodes.node_ip = "172.18.0.2";
+  settings.nodes.kubelet_version = "v1.35.4";
+  settings.reflection.custom_resources = {widget_resource()};
+  settings.offloading.api_server_host = "10.0.0.1";
+  settings.storage.storage_class = "liqo";
   settings.slices.storage_class = "local";
   const auto add = [&](const std::string& name) -> ProcessBox& {
     daemons_[name] =
@@ -66,7 +66,7 @@ ReflectionWorld::ReflectionWorld(std::uint64_t seed)
     if (random_.chance(0.3)) continue;
     controllers::Settings theirs;
     theirs.cluster_id = provider->id;
-    theirs.enforce_resources = false;
+    theirs.offloading.enforce_resources = false;
     daemons_[provider->id] = std::make_unique<ProcessBox>(
         simulator_, provider->id, provider->server, std::map<std::string, kube::testing::FakeApiServer*>(), theirs);
   }
@@ -183,7 +183,8 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
   if (!oldest) return "no virtual node of " + provider.id + " is there";
   core::ForgingContext forging;
   forging.clusters = {.local = home_.id, .remote = provider.id};
-  const core::ReflectionFilters filters = core::filters_of(*oldest, nullptr, controllers::Settings().not_reflected);
+  const core::ReflectionFilters filters =
+      core::filters_of(*oldest, nullptr, controllers::Settings().reflection.not_reflected);
   forging.patch.labels_not_reflected = filters.labels;
   forging.patch.annotations_not_reflected = filters.annotations;
   const EndpointsAtHome endpoints(home_);

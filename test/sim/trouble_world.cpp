@@ -20,9 +20,9 @@ constexpr std::string_view actor = "operator";
 controllers::Settings settings_for(std::string_view cluster, bool node_failures) {
   controllers::Settings settings;
   settings.cluster_id = cluster;
-  settings.node_ip = "172.18.0.2";
-  settings.kubelet_version = "v1.35.4";
-  settings.node_failures = node_failures;
+  settings.nodes.node_ip = "172.18.0.2";
+  settings.nodes.kubelet_version = "v1.35.4";
+  settings.nodes.node_failures = node_failures;
   return settings;
 }
 

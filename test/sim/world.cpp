@@ -41,9 +41,9 @@ Difficulty difficulty_of(std::uint64_t seed) {
 controllers::Settings World::settings_for(const Difficulty& difficulty, std::string_view cluster) {
   controllers::Settings settings;
   settings.cluster_id = cluster;
-  settings.node_ip = "172.18.0.2";
-  settings.kubelet_version = "v1.35.4";
-  settings.api_server_mode = difficulty.tokens ? core::ApiServerMode::always : core::ApiServerMode::needed;
+  settings.nodes.node_ip = "172.18.0.2";
+  settings.nodes.kubelet_version = "v1.35.4";
+  settings.offloading.api_server_mode = difficulty.tokens ? core::ApiServerMode::always : core::ApiServerMode::needed;
   return settings;
 }
 

@@ -42,10 +42,11 @@ void add_admission_options(cli::Command app, Options& options, Texts& texts) {
   app.option("--kubelet-ca-file", options.kubelet_ca_file,
              "CA with which the kubelets are verified that report metrics; by default the cluster's")
       .existing_file();
-  app.flag("--enable-resource-enforcement,!--disable-resource-enforcement", options.settings.enforce_resources,
+  app.flag("--enable-resource-enforcement,!--disable-resource-enforcement",
+           options.settings.offloading.enforce_resources,
            "Consumers get no more than their quotas (default true; --enable-resource-enforcement=false switches it "
            "off)");
-  app.flag("--enable-node-failure-controller", options.settings.node_failures,
+  app.flag("--enable-node-failure-controller", options.settings.nodes.node_failures,
            "Delete consumers' pods by force when their grace period is over and their node is not Ready, so that they "
            "can run elsewhere; they run twice if the node is only cut off");
   using liqo::core::Counting;

@@ -21,12 +21,12 @@ void add_cluster_options(cli::Command app, Options& options, Texts& texts) {
       .required()
       .check(check_label);
   add_preset(app, "--liqo-namespace", settings.liqo_namespace, "Namespace of Liqo's own objects").check(check_label);
-  app.option("--node-ip", settings.node_ip,
+  app.option("--node-ip", settings.nodes.node_ip,
              "Address of the virtual nodes, at which the cluster's API server reaches this process")
       .required()
       .check(check_ip);
-  app.number("--listen-port", settings.kubelet_ports.first, any_port, "Port of the kubelet API");
-  app.number("--listen-port-count", settings.kubelet_ports.count, {.least = 1, .most = 4096},
+  app.number("--listen-port", settings.nodes.kubelet_ports.first, any_port, "Port of the kubelet API");
+  app.number("--listen-port-count", settings.nodes.kubelet_ports.count, {.least = 1, .most = 4096},
              "Number of ports, from that one upwards, that are divided among the virtual nodes: each gets a port of "
              "its own, and if there are too few, the rest share the first; with 1 all nodes share one port");
   add_preset(app, "--metrics-address", options.metrics_address, "host:port of /metrics");

@@ -18,13 +18,13 @@ void add_identity_options(cli::Command app, Options& options, Texts& texts) {
       .preset("needed");
   app.flag("--enable-apiserver-support", texts.all_tokens,
            "Same as --apiserver-support=always or, with =false, never; refused if it contradicts that flag");
-  app.option("--home-api-server-host", settings.api_server_host,
+  app.option("--home-api-server-host", settings.offloading.api_server_host,
              "Host by which offloaded pods reach that API server; without it the host is unknown, and with always pods "
              "use kubernetes.default");
   app.number(
-      "--home-api-server-port", [&settings](int port) { settings.api_server_port = std::to_string(port); }, any_port,
-      "Port of that API server");
-  app.option("--api-server-address-override", settings.api_server_override,
+      "--home-api-server-port", [&settings](int port) { settings.offloading.api_server_port = std::to_string(port); },
+      any_port, "Port of that API server");
+  app.option("--api-server-address-override", settings.peering.api_server_override,
              "Host, host:port or URL by which consumers reach this API server; by default that of a control-plane "
              "node, port 6443, or else the server of the kubeconfig");
   app.option("--ca-override", options.ca_override,
@@ -33,7 +33,7 @@ void add_identity_options(cli::Command app, Options& options, Texts& texts) {
            "Consumers verify this API server with the CAs that their system trusts");
   add_preset(app, "--identity-certificate-duration", texts.certificate_validity,
              "Requested validity of consumers' certificates; the cluster may sign for less");
-  app.flag("--tls-compatibility-mode", settings.rsa_keys,
+  app.flag("--tls-compatibility-mode", settings.peering.rsa_keys,
            "Make an RSA-2048 key for the cluster instead of Ed25519, if it has no key yet");
 }
 

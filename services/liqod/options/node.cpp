@@ -6,7 +6,7 @@ void add_node_options(cli::Command app, Options& options, Texts& texts) {
   auto& settings = options.settings;
   add_preset(app, "--node-ping-interval", texts.ping_interval, "Time between two probes of a provider");
   add_preset(app, "--node-ping-timeout", texts.ping_timeout, "Time that a provider has to answer a probe");
-  app.number("--node-ping-failures", settings.probe_failures, {.least = 1, .most = 100},
+  app.number("--node-ping-failures", settings.nodes.probe_failures, {.least = 1, .most = 100},
              "Number of probes in a row that must fail before a virtual node is not Ready");
   add_preset(app, "--node-lease-duration", texts.lease_duration, "Validity of the heartbeat of virtual nodes");
   app.option("--node-extra-labels", texts.extra_labels,
@@ -14,7 +14,7 @@ void add_node_options(cli::Command app, Options& options, Texts& texts) {
       .delimiter(',');
   app.option("--node-extra-annotations", texts.extra_annotations, "Annotations of every virtual node, in the same form")
       .delimiter(',');
-  app.option("--refused-node-labels", settings.refused_node_labels,
+  app.option("--refused-node-labels", settings.nodes.refused_node_labels,
              "Labels that providers may not set on their virtual nodes: key,... or domain/*. They may never set labels "
              "of kubernetes.io and k8s.io domains, except region, zone, architecture and operating system")
       .delimiter(',');

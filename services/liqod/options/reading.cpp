@@ -35,27 +35,28 @@ kube::Result<void> read_durations(const Texts& texts, Options& options) {
     bool may_be_zero = false;
   };
   for (const Time& time :
-       {Time{"--node-ping-interval", texts.ping_interval, &settings.probe_interval},
-        Time{"--node-ping-timeout", texts.ping_timeout, &settings.probe_timeout},
+       {Time{"--node-ping-interval", texts.ping_interval, &settings.nodes.probe_interval},
+        Time{"--node-ping-timeout", texts.ping_timeout, &settings.nodes.probe_timeout},
         Time{"--node-lease-duration", texts.lease_duration, &lease},
         Time{"--webhook-certificate-lifetime", texts.webhook_lifetime, &options.webhook_certificate_lifetime},
-        Time{"--identity-certificate-duration", texts.certificate_validity, &settings.certificate_validity},
-        Time{"--namespace-withdrawal-grace", texts.withdrawal_grace, &settings.withdrawal_grace},
-        Time{"--foreign-cluster-ping-timeout", texts.peer_timeout, &settings.foreign_cluster_ping_timeout},
+        Time{"--identity-certificate-duration", texts.certificate_validity, &settings.peering.certificate_validity},
+        Time{"--namespace-withdrawal-grace", texts.withdrawal_grace, &settings.namespaces.withdrawal_grace},
+        Time{"--foreign-cluster-ping-timeout", texts.peer_timeout, &settings.peering.foreign_cluster_ping_timeout},
         Time{"--stop-delay", texts.stop_delay, &options.stop_delay, true},
         Time{"--metric-agent-timeout", texts.figures_timeout, &options.metric_agent_timeout},
-        Time{"--cordon-silent-tenants-after", texts.silence, &settings.max_tenant_silence, true},
-        Time{"--foreign-cluster-ping-interval", texts.peer_interval, &settings.foreign_cluster_ping_interval, true}}) {
+        Time{"--cordon-silent-tenants-after", texts.silence, &settings.peering.max_tenant_silence, true},
+        Time{"--foreign-cluster-ping-interval", texts.peer_interval, &settings.peering.foreign_cluster_ping_interval,
+             true}}) {
     const auto read = kube::parse_duration(time.text);
     if (!read) return wrong(std::string(time.name) + ": " + read.error().text());
     if (!time.may_be_zero && *read == kube::Duration::zero())
       return wrong(std::string(time.name) + " must be more than nothing");
     *time.out = *read;
   }
-  settings.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
-  settings.lease_interval = lease / 4;
+  settings.nodes.lease_seconds = std::chrono::ceil<std::chrono::seconds>(lease).count();
+  settings.nodes.lease_interval = lease / 4;
   // Kubernetes refuses to sign for less than ten minutes.
-  if (settings.certificate_validity < std::chrono::minutes(10))
+  if (settings.peering.certificate_validity < std::chrono::minutes(10))
     return wrong("--identity-certificate-duration must be 10m or more");
   return {};
 }
@@ -69,15 +70,15 @@ kube::Result<void> read_lists(Texts& texts, liqo::controllers::Settings& setting
     std::map<std::string, std::string>* out;
   };
   for (const Entries& entries :
-       {Entries{"--node-extra-labels", texts.extra_labels, true, &settings.node_extra_labels},
-        Entries{"--node-extra-annotations", texts.extra_annotations, false, &settings.node_extra_annotations}}) {
+       {Entries{"--node-extra-labels", texts.extra_labels, true, &settings.nodes.node_extra_labels},
+        Entries{"--node-extra-annotations", texts.extra_annotations, false, &settings.nodes.node_extra_annotations}}) {
     if (auto read = read_entries(entries.texts, entries.are_labels, *entries.out); !read)
       return wrong(std::string(entries.name) + " " + read.error().text());
   }
   auto selected = liqo::core::NamespaceSelection::read(std::move(texts.selection), settings.liqo_namespace);
   if (!selected) return wrong("--offload-namespaces: " + selected.error().text());
-  settings.selected_namespaces = std::move(*selected);
-  if (!texts.twin_names.empty()) settings.twin_names = std::move(texts.twin_names);
+  settings.namespaces.selected_namespaces = std::move(*selected);
+  if (!texts.twin_names.empty()) settings.namespaces.twin_names = std::move(texts.twin_names);
   return {};
 }
 
@@ -88,24 +89,25 @@ kube::Result<void> read_server(const Texts& texts, Options& options) {
     auto pem = kube::decode_base64(options.ca_override);
     if (!pem) return wrong("--ca-override is not base64: " + pem.error().text());
     if (options.trusted_ca) return wrong("--ca-override and --trusted-ca exclude each other");
-    settings.ca_pem = std::move(*pem);
+    settings.peering.ca_pem = std::move(*pem);
   }
-  if (!settings.api_server_override.empty())
-    if (auto url = liqo::core::api_server_url(settings.api_server_override); !url)
+  if (!settings.peering.api_server_override.empty())
+    if (auto url = liqo::core::api_server_url(settings.peering.api_server_override); !url)
       return wrong("--api-server-address-override: " + url.error().text());
   using liqo::core::ApiServerMode;
   std::optional<ApiServerMode> all_or_none;
   if (texts.all_tokens) all_or_none = *texts.all_tokens ? ApiServerMode::always : ApiServerMode::never;
   if (texts.tokens && all_or_none && *texts.tokens != *all_or_none)
     return wrong("--apiserver-support and --enable-apiserver-support say different things: give one of them");
-  settings.api_server_mode = texts.tokens.value_or(all_or_none.value_or(settings.api_server_mode));
+  settings.offloading.api_server_mode =
+      texts.tokens.value_or(all_or_none.value_or(settings.offloading.api_server_mode));
   return {};
 }
 
 }  // namespace
 
 kube::Result<void> read_texts(Texts texts, Options& options) {
-  const auto& ports = options.settings.kubelet_ports;
+  const auto& ports = options.settings.nodes.kubelet_ports;
   if (ports.first + ports.count - 1 > 65535) return wrong("--listen-port-count reaches beyond port 65535");
   if (auto read = read_lists(texts, options.settings); !read) return read;
   if (auto read = read_durations(texts, options); !read) return read;

@@ -37,10 +37,10 @@ void add_custom_resources(cli::Command app, liqo::controllers::Settings& setting
       auto custom = liqo::reflection::read_custom_resource(text);
       if (!custom) return std::unexpected(custom.error());
       const std::string name = custom->resource.name();
-      for (const auto& known : settings.custom_resources)
+      for (const auto& known : settings.reflection.custom_resources)
         if (known.name() == name) return kube::fail(kube::Errc::invalid_input, "names " + name + " twice");
-      settings.reflection.set({.name = name, .resource = {}, .forge = nullptr}, custom->policy);
-      settings.custom_resources.push_back(std::move(custom->resource));
+      settings.reflection.kinds.set({.name = name, .resource = {}, .forge = nullptr}, custom->policy);
+      settings.reflection.custom_resources.push_back(std::move(custom->resource));
     }
     return {};
   };
@@ -94,15 +94,15 @@ void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
 }  // namespace
 
 void add_reflection_options(cli::Command app, liqo::controllers::Settings& settings) {
-  add_policies(app, settings.reflection);
+  add_policies(app, settings.reflection.kinds);
   add_custom_resources(app, settings);
-  add_keys(app, "--labels-not-reflected", settings.not_reflected.labels,
+  add_keys(app, "--labels-not-reflected", settings.reflection.not_reflected.labels,
            "Keys of labels that are left out of reflected objects and ShadowPods, key,...");
-  add_keys(app, "--annotations-not-reflected", settings.not_reflected.annotations,
+  add_keys(app, "--annotations-not-reflected", settings.reflection.not_reflected.annotations,
            "Keys of annotations that are left out, key,...; by default those that load balancers and Ingress "
            "controllers of clouds, MetalLB and OpenStack write, as in Go Liqo's chart; none if empty");
   add_keys(
-      app, "--reflection-keep-keys", settings.kept_keys,
+      app, "--reflection-keep-keys", settings.reflection.kept_keys,
       "Keys of labels and annotations that copies of Secrets, ConfigMaps and claims keep, key,..., though controllers "
       "of a provider may take orders by them; domain/* names all of a domain",
       true);

@@ -9,11 +9,11 @@ namespace liqo::controllers {
 /// What core needs besides a VirtualNode to forge its Node: the address, port and version of the kubelet that this
 /// process plays, and the labels and annotations that every Node gets.
 inline core::NodeContext node_context(const Settings& settings) {
-  return {.node_ip = settings.node_ip,
-          .kubelet_port = settings.kubelet_ports.first,
-          .kubelet_version = settings.kubelet_version,
-          .extra_labels = settings.node_extra_labels,
-          .extra_annotations = settings.node_extra_annotations};
+  return {.node_ip = settings.nodes.node_ip,
+          .kubelet_port = settings.nodes.kubelet_ports.first,
+          .kubelet_version = settings.nodes.kubelet_version,
+          .extra_labels = settings.nodes.node_extra_labels,
+          .extra_annotations = settings.nodes.node_extra_annotations};
 }
 
 }  // namespace liqo::controllers

@@ -100,19 +100,19 @@ std::shared_ptr<ProviderBudget> ProviderBudgets::of(const std::string& cluster) 
   std::shared_ptr<ProviderBudget>& budget = known_[cluster];
   if (budget) return budget;
   const Settings& settings = context_.settings;
-  const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.provider_cache_mib) << 20,
-                                      .objects = std::size_t(settings.provider_cache_objects)};
+  const kube::StoreUse::Limits limits{.bytes = std::size_t(settings.links.provider_cache_mib) << 20,
+                                      .objects = std::size_t(settings.links.provider_cache_objects)};
   const kube::Labels labels{{"cluster_id", cluster}};
-  budget = std::make_shared<ProviderBudget>(ProviderBudget{
-      .stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
-      .home_writes = WriteBudget(
-          context_.clock,
-          {.per_second = double(settings.provider_writes_per_second), .burst = double(settings.provider_write_burst)},
-          {.writes = context_.metrics.counter(families::writes_delayed, labels),
-           .bytes = context_.metrics.counter(families::bytes_delayed, labels)}),
-      .asides = TokenBucket(context_.clock, ProviderBudget::asides_rate),
-      .corrections = TokenBucket(context_.clock, corrections_rate),
-      .orders = std::make_shared<ProviderOrders>(context_.executor)});
+  budget = std::make_shared<ProviderBudget>(
+      ProviderBudget{.stores = std::make_shared<kube::StoreUse>(limits, context_.metrics, cluster),
+                     .home_writes = WriteBudget(context_.clock,
+                                                {.per_second = double(settings.links.provider_writes_per_second),
+                                                 .burst = double(settings.links.provider_write_burst)},
+                                                {.writes = context_.metrics.counter(families::writes_delayed, labels),
+                                                 .bytes = context_.metrics.counter(families::bytes_delayed, labels)}),
+                     .asides = TokenBucket(context_.clock, ProviderBudget::asides_rate),
+                     .corrections = TokenBucket(context_.clock, corrections_rate),
+                     .orders = std::make_shared<ProviderOrders>(context_.executor)});
   return budget;
 }
 

@@ -205,7 +205,7 @@ core::TwinNameRules NamespaceMapController::name_rules(const kube::Object& tenan
     rules.mistake = "the annotation " + std::string(annotations::pod_policy) + " of namespace " +
                     std::string(tenant_namespace.name()) + " cannot be understood: " + policy.error().text();
   } else {
-    rules.allowed = policy->twin_names ? policy->twin_names : context_.settings.twin_names;
+    rules.allowed = policy->twin_names ? policy->twin_names : context_.settings.namespaces.twin_names;
   }
   return rules;
 }
@@ -262,7 +262,7 @@ core::TwinContext NamespaceMapController::twin_context(const kube::ObjectKey& ma
                         .origin = std::move(origin),
                         .pod_security = "baseline",
                         .liqo_namespace = context_.settings.liqo_namespace,
-                        .storage_namespace = context_.settings.storage_namespace,
+                        .storage_namespace = context_.settings.storage.storage_namespace,
                         .names = {}};
   if (!tenant_namespace) return ctx;
   ctx.names = name_rules(*tenant_namespace, ctx.origin);

@@ -219,7 +219,8 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   const core::NodeContext node_ctx = node_context(context_.settings);
   core::TwinWish wish = core::wanted_twins(
       {.requests = requests, .nodes = of_cluster.offered, .current = current},
-      {.node = node_ctx, .now = context_.clock.now(), .grace = context_.settings.withdrawal_grace}, memory_[cluster]);
+      {.node = node_ctx, .now = context_.clock.now(), .grace = context_.settings.namespaces.withdrawal_grace},
+      memory_[cluster]);
   const core::HeldTwins held = core::held_twins(data_.all(), cluster, current);
   core::keep_held(wish, held, current);
   tell_held(cluster, held);

@@ -31,7 +31,7 @@ SelectedNamespaces::SelectedNamespaces(Context context)
 }
 
 asio::awaitable<Outcome> SelectedNamespaces::reconcile(kube::WorkKey work) {
-  const core::NamespaceSelection& selection = context_.settings.selected_namespaces;
+  const core::NamespaceSelection& selection = context_.settings.namespaces.selected_namespaces;
   auto ns = namespaces_->find(work.object);
   // With the namespace everything in it goes.
   if (!ns || ns->is_deleting()) co_return Outcome::done();
@@ -49,7 +49,7 @@ asio::awaitable<Outcome> SelectedNamespaces::reconcile(kube::WorkKey work) {
 }
 
 asio::awaitable<Outcome> SelectedNamespaces::offload(kube::Object ns) {
-  const core::NamespaceSelection& selection = context_.settings.selected_namespaces;
+  const core::NamespaceSelection& selection = context_.settings.namespaces.selected_namespaces;
   auto made =
       co_await context_.home.api().create(api::kinds::namespace_offloadings, selection.forge_offloading(ns.name()));
   if (!made) {
@@ -68,8 +68,8 @@ asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) 
   auto ns = co_await context_.home.api().get(kube::resources::namespaces, {"", std::string(offloading.ns())});
   if (!ns && ns.error().is_not_found()) co_return Outcome::done();
   if (!ns) co_return Outcome::retry(std::move(ns.error()).in("reading the labels of the namespace"));
-  const bool is_kept =
-      ns->is_deleting() || context_.settings.selected_namespaces.selects(*ns, context_.settings.liqo_namespace);
+  const bool is_kept = ns->is_deleting() ||
+                       context_.settings.namespaces.selected_namespaces.selects(*ns, context_.settings.liqo_namespace);
   namespaces_->observe(std::move(*ns));
   if (is_kept) co_return Outcome::done();
   // Somebody who takes the annotation away meanwhile keeps the NamespaceOffloading.
@@ -81,9 +81,9 @@ asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) 
   if (!removed && !removed.error().is_not_found())
     co_return Outcome::retry(std::move(removed.error()).in("taking back the offloading of the namespace"));
   if (removed)
-    log_.info(
-        "the namespace is no longer offloaded: its labels are not those any more",
-        {{"namespace", std::string(offloading.ns())}, {"selector", context_.settings.selected_namespaces.text()}});
+    log_.info("the namespace is no longer offloaded: its labels are not those any more",
+              {{"namespace", std::string(offloading.ns())},
+               {"selector", context_.settings.namespaces.selected_namespaces.text()}});
   co_return Outcome::done();
 }
 

@@ -7,9 +7,10 @@
 
 namespace liqo::controllers {
 
-/// Offloads the namespaces that `Settings::selected_namespaces` selects, and takes that back where their labels are
-/// gone, or the selector has become another one. NamespaceOffloadings that somebody else has made are left alone. Only
-/// made where something is selected: where an operator removes the setting, what is offloaded stays so. One thread.
+/// Offloads the namespaces that `NamespaceSettings::selected_namespaces` selects, and takes that back where their
+/// labels are gone, or the selector has become another one. NamespaceOffloadings that somebody else has made are left
+/// alone. Only made where something is selected: where an operator removes the setting, what is offloaded stays so. One
+/// thread.
 class SelectedNamespaces final : public Runnable {
  public:
   explicit SelectedNamespaces(Context context);

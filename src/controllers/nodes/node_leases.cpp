@@ -33,7 +33,7 @@ asio::awaitable<void> NodeLeases::renew(std::string name, std::string uid) {
   if (!exists) lease = kube::Object::make(kube::resources::leases, key);
   kube::json::object& spec = lease->mutable_spec();
   spec["holderIdentity"] = name;
-  spec["leaseDurationSeconds"] = context_.settings.lease_seconds;
+  spec["leaseDurationSeconds"] = context_.settings.nodes.lease_seconds;
   spec["renewTime"] = kube::format_micro_time(context_.clock.wall());
   lease->mutable_metadata()["ownerReferences"] =
       kube::json::array{kube::json::object{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", name}, {"uid", uid}}};

@@ -47,7 +47,7 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBu
                  for (const kube::Object& node : virtual_nodes_->objects())
                    if (VirtualNode(node).cluster_id() == cluster) enqueue(node.key());
                }),
-      ports_(context.settings.kubelet_ports),
+      ports_(context.settings.nodes.kubelet_ports),
       templates_(context),
       leases_(context),
       sessions_(connect, budgets, context, [this](const kube::ObjectKey& key) { enqueue(key); }),
@@ -139,14 +139,14 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
     health = session->health();
     health.refusal = session->blockage();
   } else {
-    health.failure_threshold = context_.settings.probe_failures;
+    health.failure_threshold = context_.settings.nodes.probe_failures;
     if (std::string trouble = sessions_.trouble(virtual_node.key()); !trouble.empty()) {
       health.probed = true;
       health.failed_probes = health.failure_threshold;
       health.refusal = std::move(trouble);
     }
   }
-  if (!context_.settings.custom_resources.empty()) {
+  if (!context_.settings.reflection.custom_resources.empty()) {
     health.custom = session ? session->cluster()->custom_state() : core::CustomState();
     if (!session) health.custom->message = "there is no session with the provider";
   }
@@ -347,7 +347,7 @@ asio::awaitable<void> VirtualNodeController::heartbeat() {
         nodes.push_back({key.name, node.uid});
     }
     co_await leases_.renew_all(std::move(nodes));
-    co_await context_.clock.sleep_until(start + context_.settings.lease_interval);
+    co_await context_.clock.sleep_until(start + context_.settings.nodes.lease_interval);
   }
 }
 

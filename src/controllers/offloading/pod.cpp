@@ -44,11 +44,11 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       slices_(context.home.acquire({.resource = api::kinds::resource_slices})),
       nodes_(context.home.acquire(scope_of_virtual_nodes())),
-      controller_(
-          context,
-          {.name = "pod",
-           .limits = {.workers = context.settings.pod_workers, .workers_per_group = context.settings.pod_workers}},
-          [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      controller_(context,
+                  {.name = "pod",
+                   .limits = {.workers = context.settings.offloading.pod_workers,
+                              .workers_per_group = context.settings.offloading.pod_workers}},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       tokens_(forging_, provider.caches, provider.api, context,
               {.changed = [this](const std::string& local,
                                  const kube::ObjectKey& secret) { enqueue_token_pod(local, secret); },
@@ -98,7 +98,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
     if (node.name == forging_.node_name) see_node();
   });
   see_node();
-  if (!context.settings.storage_class.empty()) claims_ = context.home.acquire({.resource = api::kinds::claims});
+  if (!context.settings.storage.storage_class.empty()) claims_ = context.home.acquire({.resource = api::kinds::claims});
   start_times_ = context.metrics.histogram(
       families::pod_start, {{"cluster_id", forging_.clusters.remote}, {"node_name", forging_.node_name}},
       start_time_bounds);

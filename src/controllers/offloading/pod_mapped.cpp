@@ -270,9 +270,9 @@ asio::awaitable<std::optional<Outcome>> PodController::show(Look& look, Progress
   }
   const core::StatusContext status_context{
       .provider = forging_.clusters.remote,
-      .node_ip = context_.settings.node_ip,
+      .node_ip = context_.settings.nodes.node_ip,
       .addresses = addresses_ ? &*addresses_ : nullptr,
-      .reflect_ips = context_.settings.reflect_ips,
+      .reflect_ips = context_.settings.offloading.reflect_ips,
       .warning = warnings_.words(local),
       .ephemeral_refusal = std::move(progress.ephemeral_refusal),
       .is_sent = progress.is_sent,

@@ -64,7 +64,7 @@ std::optional<kube::WallTime> bound_at(const kube::Object& local) {
 bool PodController::has_volume_there(const kube::Object& local, std::string_view claim) const {
   if (!claims_) return false;
   const auto found = claims_->find({std::string(local.ns()), std::string(claim)});
-  return found && kube::string_at(found->spec(), {"storageClassName"}) == context_.settings.storage_class;
+  return found && kube::string_at(found->spec(), {"storageClassName"}) == context_.settings.storage.storage_class;
 }
 
 asio::awaitable<kube::Result<void>> PodController::create_shadow(const kube::Object& local,

@@ -113,7 +113,7 @@ PodController::Twin& PodController::start_twin(const std::string& local, const s
   twin.remote = remote;
   twin.watch = provider_.twins.watch(local, remote);
   tokens_.join(local, twin.watch);
-  if (context_.settings.api_server_mode == core::ApiServerMode::always) tokens_.watch(local);
+  if (context_.settings.offloading.api_server_mode == core::ApiServerMode::always) tokens_.watch(local);
   // The caches of the twin may be complete already for another virtual node.
   if (twin.has_synced()) enqueue_twin(local);
   enqueue({local, {}});

@@ -126,7 +126,7 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
     if (user.empty() || !is_drained(counting)) co_return Outcome::done();
     co_return co_await end(key, user, {"SliceDrained", "the provider has drained its ResourceSlice"});
   }
-  if (!context_.settings.enforce_resources) {
+  if (!context_.settings.offloading.enforce_resources) {
     if (!pod || !pod->is_deleting() || !is_abandoned(key.ns)) co_return Outcome::done();
     auto hurried = co_await hurry(*pod);
     co_return hurried ? Outcome::done() : Outcome::retry(std::move(hurried.error()));

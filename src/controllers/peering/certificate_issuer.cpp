@@ -25,7 +25,7 @@ constexpr kube::Duration max_signing_time = 20s, first_look = 10ms, max_pause = 
 }  // namespace
 
 CertificateIssuer::CertificateIssuer(Context context) : context_(std::move(context)) {
-  if (!context_.settings.api_server_override.empty()) return;
+  if (!context_.settings.peering.api_server_override.empty()) return;
   for (std::string_view label : core::control_plane_labels)
     control_plane_nodes_.push_back(context_.home.acquire(
         {.resource = kube::resources::nodes, .selection = {.label_selector = std::string(label)}}));
@@ -38,7 +38,7 @@ void CertificateIssuer::on_address_change(std::function<void()> handler) {
 
 kube::Result<std::string> CertificateIssuer::api_server() const {
   const Settings& settings = context_.settings;
-  if (!settings.api_server_override.empty()) return core::api_server_url(settings.api_server_override);
+  if (!settings.peering.api_server_override.empty()) return core::api_server_url(settings.peering.api_server_override);
   std::vector<kube::Object> nodes;
   for (const kube::InformerHandle& labelled : control_plane_nodes_) {
     if (!labelled->has_synced()) return kube::fail(kube::Errc::missing, "the control-plane nodes are not known yet");
@@ -46,7 +46,7 @@ kube::Result<std::string> CertificateIssuer::api_server() const {
     if (!nodes.empty()) break;
   }
   if (auto address = core::control_plane_address(nodes)) return core::api_server_url(*address + ":6443");
-  if (!settings.api_server_fallback.empty()) return settings.api_server_fallback;
+  if (!settings.peering.api_server_fallback.empty()) return settings.peering.api_server_fallback;
   return kube::fail(kube::Errc::missing,
                     "no control-plane node tells the address of the API server: set --api-server-address-override");
 }
@@ -77,7 +77,7 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
                          "the consumer asks for certificates of ever other keys, of which one a minute is signed");
 
   api::AuthParams params{
-      .ca_pem = context_.settings.ca_pem, .api_server = std::move(*server), .proxy_url = order.proxy_url};
+      .ca_pem = context_.settings.peering.ca_pem, .api_server = std::move(*server), .proxy_url = order.proxy_url};
   core::CertificateSight sight{.stored = stored ? &*stored : nullptr, .now = context_.clock.wall()};
   core::CertificatePlan plan = core::plan_certificate(sight);
   if (std::holds_alternative<action::Sign>(plan)) {
@@ -146,7 +146,7 @@ asio::awaitable<kube::Result<void>> CertificateIssuer::store(const CertificateOr
 asio::awaitable<kube::Result<std::string>> CertificateIssuer::sign(std::string csr_pem) {
   kube::Api& home = context_.home.api();
   const std::int64_t seconds =
-      std::chrono::duration_cast<std::chrono::seconds>(context_.settings.certificate_validity).count();
+      std::chrono::duration_cast<std::chrono::seconds>(context_.settings.peering.certificate_validity).count();
   const kube::Object wanted = core::forge_certificate_request(csr_pem, seconds);
   auto created = co_await home.create(requests, wanted);
   if (!created) co_return kube::fail(std::move(created.error()), "asking the cluster for a certificate");

@@ -42,7 +42,7 @@ asio::awaitable<Outcome> ClusterKeys::ensure_keys() {
   if (!secret) {
     // Deleted while we run: every peering goes by the key that we have.
     kube::Result<core::PrivateKey> made = key_ ? *key_
-                                          : context_.settings.rsa_keys
+                                          : context_.settings.peering.rsa_keys
                                               ? core::PrivateKey::make_rsa()
                                               : core::PrivateKey::make_ed25519(context_.entropy);
     if (!made) co_return Outcome::retry(std::move(made.error()).in("making the cluster's keys"));
@@ -77,16 +77,16 @@ asio::awaitable<Outcome> ClusterKeys::ensure_cluster_id() {
       co_return Outcome::done();
     }
     const std::string_view told = kube::string_at(found->tree(), {"data", core::pod_cidrs_key});
-    if (settings.pod_cidrs.empty() || told == settings.pod_cidrs) co_return Outcome::done();
+    if (settings.peering.pod_cidrs.empty() || told == settings.peering.pod_cidrs) co_return Outcome::done();
     kube::Object next = *found;
-    kube::ensure_object(next.tree(), "data")[core::pod_cidrs_key] = kube::json::string(settings.pod_cidrs);
+    kube::ensure_object(next.tree(), "data")[core::pod_cidrs_key] = kube::json::string(settings.peering.pod_cidrs);
     auto written = co_await context_.home.api().replace(kube::resources::config_maps, next);
     if (!written) co_return Outcome::retry(std::move(written.error()).in("telling the ranges of pods"));
     config_maps_->observe(std::move(*written));
     co_return Outcome::done();
   }
   auto created = co_await context_.home.api().create(
-      kube::resources::config_maps, core::forge_cluster_id(key.ns, settings.cluster_id, settings.pod_cidrs));
+      kube::resources::config_maps, core::forge_cluster_id(key.ns, settings.cluster_id, settings.peering.pod_cidrs));
   if (!created) co_return Outcome::retry(std::move(created.error()).in("telling the cluster's ID"));
   config_maps_->observe(std::move(*created));
   co_return Outcome::done();

@@ -118,7 +118,7 @@ kube::InformerScope ReplicationSession::provider_scope(const kube::Resource& res
 void ReplicationSession::start() {
   workers_.spawn(provider_.run());
   workers_.spawn(controller_.run());
-  if (context_.settings.foreign_cluster_ping_interval > 0s) {
+  if (context_.settings.peering.foreign_cluster_ping_interval > 0s) {
     workers_.spawn(probe());
   } else {
     answers_ = true;
@@ -569,7 +569,7 @@ void ReplicationSession::look_at_clock() {
 asio::awaitable<void> ReplicationSession::probe() {
   while (true) {
     const kube::TimePoint start = context_.clock.now();
-    auto answer = co_await provider_api_.raw("/livez", context_.settings.foreign_cluster_ping_timeout);
+    auto answer = co_await provider_api_.raw("/livez", context_.settings.peering.foreign_cluster_ping_timeout);
     const core::ProbeVerdict verdict =
         core::judge_probe(answer ? nullptr : &answer.error(), link_->credentials_trouble(context_.clock.wall()));
     if (answers_ != verdict.is_alive) {
@@ -589,7 +589,7 @@ asio::awaitable<void> ReplicationSession::probe() {
     }
     // No change of a cache tells that there are none any more.
     if (provider_.trouble(kube::Errc::too_large)) enqueue_all();
-    co_await context_.clock.sleep_until(start + context_.settings.foreign_cluster_ping_interval);
+    co_await context_.clock.sleep_until(start + context_.settings.peering.foreign_cluster_ping_interval);
   }
 }
 

@@ -109,7 +109,7 @@ asio::awaitable<kube::Result<void>> TenantController::keep_heartbeat(kube::Objec
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::watch_heartbeat(kube::Object tenant) {
-  const kube::Duration max_silence = context_.settings.max_tenant_silence;
+  const kube::Duration max_silence = context_.settings.peering.max_tenant_silence;
   if (max_silence <= kube::Duration::zero() || api::Tenant(tenant).condition() != api::TenantCondition::active)
     co_return std::nullopt;
   kube::Api& home = context_.home.api();

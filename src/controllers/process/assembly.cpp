@@ -30,10 +30,10 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   std::vector<std::unique_ptr<Runnable>> made;
   made.push_back(std::make_unique<ShadowPodController>(context));
   made.push_back(std::make_unique<ShadowEndpointSliceController>(context));
-  if (context.settings.node_failures) made.push_back(std::make_unique<NodeFailureController>(context));
+  if (context.settings.nodes.node_failures) made.push_back(std::make_unique<NodeFailureController>(context));
   made.push_back(std::make_unique<UnaccountedPods>(context));
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(context));
-  if (context.settings.selected_namespaces) made.push_back(std::make_unique<SelectedNamespaces>(context));
+  if (context.settings.namespaces.selected_namespaces) made.push_back(std::make_unique<SelectedNamespaces>(context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(context));
   made.push_back(std::make_unique<NamespaceMapController>(context));
   made.push_back(std::make_unique<TwinPodBounds>(context));

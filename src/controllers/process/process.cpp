@@ -29,7 +29,7 @@ Process::Process(ProcessContext context)
     : context_(std::move(context)),
       manager_(context_.environment, context_.home,
                {.cluster = context_.settings.cluster_id, .source = core::event_source, .election = context_.election}),
-      accounts_(context_.settings.provider_cache_mib, context_.environment.metrics),
+      accounts_(context_.settings.links.provider_cache_mib, context_.environment.metrics),
       shared_{manager_.environment(),
               prepared(manager_.caches()),
               manager_.events(),
@@ -42,7 +42,7 @@ Process::Process(ProcessContext context)
       controllers_(make_controllers(shared_, context_.connect, *budgets_, ledger_.get())),
       virtual_nodes_(std::make_unique<VirtualNodeController>(context_.connect, *budgets_, shared_)),
       state_metrics_(std::make_unique<StateMetrics>(*virtual_nodes_, shared_)) {
-  if (!context_.settings.storage_class.empty()) controllers_.push_back(make_provisioner());
+  if (!context_.settings.storage.storage_class.empty()) controllers_.push_back(make_provisioner());
   for (const auto& controller : controllers_) manager_.add([&one = *controller] { return one.run(); });
   manager_.add_always([this] { return budgets_->run(); });
   manager_.add_always([this] { return virtual_nodes_->run(); });

@@ -24,7 +24,8 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
       templates_(context),
       references_(context.home, [this](const std::string& ns) { tell_references(ns); }),
       endpoints_(
-          context.home, context.settings.pod_cidrs, [this](const std::string& ns) { return reflected_.contains(ns); },
+          context.home, context.settings.peering.pod_cidrs,
+          [this](const std::string& ns) { return reflected_.contains(ns); },
           [this](const std::string& ns) {
             for (const Reflecting& each : reflectors_)
               if (each.reflector->kind().needs_endpoints) each.reflector->reconsider(ns);
@@ -50,7 +51,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
       if (each.reflector->kind().name == scope.kind) each.reflector->gather_anew(scope.ns);
   });
   provider_.twins.on_wake([this](const std::string& local) { end_quiet(local); });
-  if (!context_.settings.storage_class.empty()) {
+  if (!context_.settings.storage.storage_class.empty()) {
     claims_ = context_.home.acquire({.resource = api::kinds::claims});
     claims_->add_index(std::string(provisioned_claims), [](const kube::Object& claim, std::vector<std::string>& out) {
       if (core::storage::is_provisioned(claim)) out.emplace_back(claim.ns());
@@ -151,8 +152,8 @@ CopyEvents::Found ClusterReflection::find_copy(const std::string& local, const c
 
 core::ForgingContext ClusterReflection::forging_of(const kube::Object* decides) const {
   core::ForgingContext forging{.clusters = {.local = context_.settings.cluster_id, .remote = home_.name},
-                               .kept_keys = context_.settings.kept_keys};
-  if (context_.settings.reflect_ips) forging.endpoints = &endpoints_;
+                               .kept_keys = context_.settings.reflection.kept_keys};
+  if (context_.settings.offloading.reflect_ips) forging.endpoints = &endpoints_;
   if (!decides) return forging;
   const api::VirtualNode node(*decides);
   forging.node_name = decides->name();
@@ -197,16 +198,17 @@ kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::O
   if (!options) return std::unexpected(std::move(options.error()));
   const kube::Object* found = *options ? &**options : nullptr;
   const Settings& settings = context_.settings;
-  Rules rules{.filters = core::filters_of(virtual_node, found, settings.not_reflected),
-              .policies = {.policies = settings.reflection, .mistakes = {}}};
+  Rules rules{.filters = core::filters_of(virtual_node, found, settings.reflection.not_reflected),
+              .policies = {.policies = settings.reflection.kinds, .mistakes = {}}};
   if (found) {
     std::vector<std::string> custom;
-    custom.reserve(settings.custom_resources.size());
-    for (const reflection::CustomResource& resource : settings.custom_resources) custom.push_back(resource.name());
-    rules.policies = reflection::policies_under(settings.reflection, *found, custom);
-    rules.policies.not_followed = reflection::not_followed(
-        *found, rules.policies.policies, custom,
-        {.shows_addresses = settings.reflect_ips, .offers_storage = !settings.storage_class.empty()});
+    custom.reserve(settings.reflection.custom_resources.size());
+    for (const reflection::CustomResource& resource : settings.reflection.custom_resources)
+      custom.push_back(resource.name());
+    rules.policies = reflection::policies_under(settings.reflection.kinds, *found, custom);
+    rules.policies.not_followed = reflection::not_followed(*found, rules.policies.policies, custom,
+                                                           {.shows_addresses = settings.offloading.reflect_ips,
+                                                            .offers_storage = !settings.storage.storage_class.empty()});
   }
   return rules;
 }
@@ -281,7 +283,7 @@ void ClusterReflection::tell_differences(const kube::Object& decides) {
 }
 
 void ClusterReflection::tell_custom_state(const kube::Object& decides) {
-  if (context_.settings.custom_resources.empty()) return;
+  if (context_.settings.reflection.custom_resources.empty()) return;
   core::CustomState state = custom_state();
   const bool is_bad = state.reflected == core::CustomState::Reflected::no;
   const bool is_news = told_custom_.reflected != state.reflected || !told_custom_at_ ||
@@ -323,14 +325,14 @@ void ClusterReflection::reflect_mapped() {
     log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
     for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
     copy_events_.stop_namespace(known->first);
-    for (const reflection::CustomResource& resource : context_.settings.custom_resources)
+    for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources)
       provider_.statuses.remove({resource.name(), known->first}, source_);
     known = reflected_.erase(known);
   }
   if (!reflects) return;
   const bool has_endpoints = std::ranges::any_of(
       reflectors_, [](const Reflecting& each) { return each.is_on && each.reflector->kind().needs_endpoints; });
-  if (!mapping_.entries().empty() && context_.settings.reflect_ips && has_endpoints) endpoints_.start();
+  if (!mapping_.entries().empty() && context_.settings.offloading.reflect_ips && has_endpoints) endpoints_.start();
   for (const auto& [local, remote] : mapping_.entries()) {
     if (reflected_.contains(local)) continue;
     log_.info("namespace is reflected", {{"namespace", local}, {"twin", remote}});
@@ -344,7 +346,7 @@ void ClusterReflection::reflect_mapped() {
 }
 
 void ClusterReflection::offer_statuses() {
-  for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
+  for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
     const std::string name = resource.name();
     const auto found = custom_kinds_.findings().find(name);
     // A provider that has not answered yet about the kind is not taken to refuse it: the statuses of its copies stay

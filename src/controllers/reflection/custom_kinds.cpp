@@ -43,9 +43,9 @@ CustomKinds::CustomKinds(kube::Api& provider, Context context, std::function<std
       log_(kube::Log("custom-resources").with("cluster", provider.cluster())) {}
 
 asio::awaitable<void> CustomKinds::run() {
-  while (!context_.settings.custom_resources.empty()) {
+  while (!context_.settings.reflection.custom_resources.empty()) {
     bool has_changed = false;
-    for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
+    for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
       if (context_.clock.now() < next_[resource.name()]) continue;
       auto found = co_await look(resource);
       const bool is_well = found && found->trouble.empty() && found->is_sure;
@@ -72,7 +72,7 @@ asio::awaitable<void> CustomKinds::run() {
 
 core::CustomState CustomKinds::state() const {
   std::vector<std::string> troubles, unknown;
-  for (const reflection::CustomResource& resource : context_.settings.custom_resources) {
+  for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
     const std::string name = resource.name();
     const auto found = findings_.find(name);
     if (found == findings_.end() || (found->second.trouble.empty() && !found->second.is_sure))

@@ -37,7 +37,7 @@ std::vector<core::Cidr> declared(const std::string& ranges) {
 }  // namespace
 
 OwnAddressWatch::OwnAddressWatch(Context context, Handler changed)
-    : context_(std::move(context)), changed_(std::move(changed)), all_(declared(context_.settings.pod_cidrs)) {}
+    : context_(std::move(context)), changed_(std::move(changed)), all_(declared(context_.settings.peering.pod_cidrs)) {}
 
 void OwnAddressWatch::start() {
   if (pods_) return;

@@ -219,7 +219,7 @@ core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& 
          if (configurations_->store().keys(by_cluster, cluster).empty()) return std::nullopt;
          return look_at(cluster).addresses.mapped(address);
        },
-       .denies_direct = context_.settings.denies_direct_connections});
+       .denies_direct = context_.settings.reflection.denies_direct_connections});
   if (plan.endpoints > 0) endpoints_[id] += plan.endpoints;
   memory.consumer = id;
   memory.endpoints = plan.endpoints;

@@ -24,7 +24,7 @@ ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<P
             cluster_->budget(), context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {
-  health_.failure_threshold = context.settings.probe_failures;
+  health_.failure_threshold = context.settings.nodes.probe_failures;
 }
 
 void ProviderSession::start() {
@@ -41,7 +41,7 @@ asio::awaitable<void> ProviderSession::stop() {
 }
 
 asio::awaitable<bool> ProviderSession::read_version() {
-  const auto answer = co_await provider_api_.raw("/version", context_.settings.probe_timeout);
+  const auto answer = co_await provider_api_.raw("/version", context_.settings.nodes.probe_timeout);
   // Who forbids it, or answers something else, is asked again as rarely as the others.
   const std::string version = answer ? core::server_version(*answer) : std::string();
   if (version.empty() || version == health_.version) co_return false;
@@ -53,7 +53,7 @@ asio::awaitable<void> ProviderSession::probe() {
   kube::TimePoint version_due{};
   while (true) {
     const kube::TimePoint start = context_.clock.now();
-    auto answer = co_await provider_api_.raw("/livez", context_.settings.probe_timeout);
+    auto answer = co_await provider_api_.raw("/livez", context_.settings.nodes.probe_timeout);
     const core::ProbeVerdict verdict =
         core::judge_probe(answer ? nullptr : &answer.error(), link_->credentials_trouble(context_.clock.wall()));
     const core::ProviderHealth before = std::exchange(health_, core::with_probe(health_, verdict));
@@ -75,7 +75,7 @@ asio::awaitable<void> ProviderSession::probe() {
       is_news = co_await read_version() || is_news;
     }
     if (is_news && health_changed_) health_changed_();
-    co_await context_.clock.sleep_until(start + context_.settings.probe_interval);
+    co_await context_.clock.sleep_until(start + context_.settings.nodes.probe_interval);
   }
 }
 

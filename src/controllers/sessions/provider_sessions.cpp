@@ -58,7 +58,8 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, ProviderBudgets& bud
       },
       all);
   templates_.subscribe(all);
-  if (context.settings.api_server_mode == core::ApiServerMode::never || !context.settings.api_server_host.empty())
+  if (context.settings.offloading.api_server_mode == core::ApiServerMode::never ||
+      !context.settings.offloading.api_server_host.empty())
     return;
   ips_ = context.home.acquire({.resource = api::kinds::ips});
   configurations_ = context.home.acquire({.resource = api::kinds::configurations});

@@ -99,9 +99,10 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
   }
   const auto options = templates_.of(virtual_node);
   if (options) {
-    entry.left_out = core::filters_of(virtual_node, *options ? &**options : nullptr, context_.settings.not_reflected);
+    entry.left_out =
+        core::filters_of(virtual_node, *options ? &**options : nullptr, context_.settings.reflection.not_reflected);
     std::string why = *options ? reflection::why_tokens_withheld(**options) : std::string();
-    if (context_.settings.api_server_mode == core::ApiServerMode::never) why.clear();
+    if (context_.settings.offloading.api_server_mode == core::ApiServerMode::never) why.clear();
     const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
     if (is_news && !entry.tokens_withheld.empty())
       context_.events.warning(
@@ -111,7 +112,7 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
               entry.tokens_withheld);
   } else if (!entry.left_out && virtual_node.is_deleting()) {
     // The session of a VirtualNode that goes can do without its VkOptionsTemplate.
-    entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.not_reflected);
+    entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
   } else if (!entry.left_out) {
     refuse(virtual_node, kube::Failure(options.error()));
     return Outcome::done();
@@ -142,10 +143,10 @@ core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_no
       .clusters = {.local = settings.cluster_id, .remote = std::string(VirtualNode(virtual_node).cluster_id())},
       .node_name = std::string(virtual_node.name()),
       .patch = std::move(patch),
-      .kept_keys = settings.kept_keys,
-      .api_server_mode = settings.api_server_mode,
-      .api_server_host = settings.api_server_host,
-      .api_server_port = settings.api_server_port,
+      .kept_keys = settings.reflection.kept_keys,
+      .api_server_mode = settings.offloading.api_server_mode,
+      .api_server_host = settings.offloading.api_server_host,
+      .api_server_port = settings.offloading.api_server_port,
   };
 }
 

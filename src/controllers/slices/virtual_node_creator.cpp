@@ -143,8 +143,8 @@ asio::awaitable<Outcome> VirtualNodeCreator::end(kube::Object slice) {
 asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std::optional<kube::Object> existing,
                                                         std::string secret) {
   const kube::ObjectKey key = slice.key();
-  const core::SliceNodePlan plan =
-      core::plan_slice_node(slice, secret, existing ? &*existing : nullptr, context_.settings.refused_node_labels);
+  const core::SliceNodePlan plan = core::plan_slice_node(slice, secret, existing ? &*existing : nullptr,
+                                                         context_.settings.nodes.refused_node_labels);
   namespace action = core::slice_node_action;
   if (const auto* refuse = std::get_if<action::Refuse>(&plan.action)) {
     context_.events.warning(slice, api::kinds::resource_slices, "VirtualNodeExists", refuse->message);

@@ -31,7 +31,7 @@ void index_by_backing(const kube::Object& volume, std::vector<std::string>& out)
 
 RemoteDataWatch::RemoteDataWatch(Context context, Changed changed, const std::function<void()>& synced)
     : context_(context), changed_(std::move(changed)) {
-  if (context.settings.storage_class.empty()) return;
+  if (context.settings.storage.storage_class.empty()) return;
   volumes_ = context.home.acquire({.resource = api::kinds::volumes});
   claims_ = context.home.acquire({.resource = api::kinds::claims});
   volumes_->add_index(std::string(by_backing), index_by_backing);
@@ -55,7 +55,7 @@ RemoteDataWatch::RemoteDataWatch(Context context, Changed changed, const std::fu
 }
 
 bool RemoteDataWatch::has_synced() const {
-  return context_.settings.storage_class.empty() || (volumes_->has_synced() && claims_->has_synced());
+  return context_.settings.storage.storage_class.empty() || (volumes_->has_synced() && claims_->has_synced());
 }
 
 void RemoteDataWatch::take(Known& known, const kube::ObjectKey& key, std::optional<storage::RemoteData> now) {
@@ -79,7 +79,7 @@ const std::vector<storage::RemoteData>& RemoteDataWatch::all() const {
 }
 
 bool RemoteDataWatch::accounts_for(const kube::Object& backing, std::string_view cluster, const std::string& ns) const {
-  if (context_.settings.storage_class.empty()) return false;
+  if (context_.settings.storage.storage_class.empty()) return false;
   const std::string uid(backing.annotation(api::annotations::virtual_claim_uid));
   // The Go version notes no UID on the claims that it makes.
   const kube::ObjectKey same_name{ns, std::string(backing.name())};
@@ -92,7 +92,7 @@ bool RemoteDataWatch::accounts_for(const kube::Object& backing, std::string_view
 }
 
 void RemoteDataWatch::warn(const storage::RemoteData& data, std::string_view reason, std::string message) const {
-  if (context_.settings.storage_class.empty()) return;
+  if (context_.settings.storage.storage_class.empty()) return;
   if (const auto volume = volumes_->find({"", data.volume}))
     context_.events.warning(*volume, api::kinds::volumes, reason, std::move(message));
   else if (const auto claim = claims_->find(data.claim))

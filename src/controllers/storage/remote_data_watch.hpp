@@ -14,8 +14,8 @@
 
 namespace liqo::controllers {
 
-/// Reads PersistentVolumes and claims where such volumes are made (Settings::storage_class), and else nothing: it may
-/// not. One thread.
+/// Reads PersistentVolumes and claims where such volumes are made (StorageSettings::storage_class), and else nothing:
+/// it may not. One thread.
 class RemoteDataWatch {
  public:
   /// `changed` is told what is new, or what was there before. Must not suspend.

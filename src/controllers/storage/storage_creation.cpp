@@ -146,7 +146,7 @@ asio::awaitable<kube::Result<bool>> StorageProvisioner::hold(kube::Object claim,
 
 asio::awaitable<Outcome> StorageProvisioner::create_volume(kube::Object claim, kube::Object backing, Site& site,
                                                            std::string policy) {
-  const auto storage_class = classes_->find({"", context_.settings.storage_class});
+  const auto storage_class = classes_->find({"", context_.settings.storage.storage_class});
   if (!storage_class) co_return Outcome::again_after(later);
   std::optional<kube::Object> real;
   if (site.cluster.empty()) {
@@ -190,7 +190,7 @@ asio::awaitable<Outcome> StorageProvisioner::reschedule(kube::Object claim, std:
 
 asio::awaitable<kube::Result<void>> StorageProvisioner::ensure_storage_namespace() {
   kube::Api& home = context_.home.api();
-  const kube::ObjectKey key{"", context_.settings.storage_namespace};
+  const kube::ObjectKey key{"", context_.settings.storage.storage_namespace};
   auto found = co_await home.get(kube::resources::namespaces, key);
   if (!found && !found.error().is_not_found())
     co_return kube::fail(std::move(found.error()), "looking at the namespace of the data");

@@ -81,13 +81,13 @@ bool StorageProvisioner::has_synced() const {
 }
 
 bool StorageProvisioner::is_of_class(const kube::Object& claim) const {
-  return kube::string_at(claim.spec(), {"storageClassName"}) == context_.settings.storage_class;
+  return kube::string_at(claim.spec(), {"storageClassName"}) == context_.settings.storage.storage_class;
 }
 
 void StorageProvisioner::see_claim(const kube::ObjectKey& key) {
   const auto claim = claims_->find(key);
   if (claim && is_of_class(*claim)) return enqueue(key);
-  if (!claim || key.ns != context_.settings.storage_namespace) return;
+  if (!claim || key.ns != context_.settings.storage.storage_namespace) return;
   // The claim behind one of ours.
   if (const auto front = kube::ObjectKey::parse(claim->annotation(api::annotations::virtual_claim))) enqueue(*front);
 }
@@ -143,10 +143,12 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile(kube::WorkKey work) {
 asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key) {
   const auto claim = claims_->find(key);
   // The storage class behind must not be this one: claims would stand behind claims without end.
-  if (!claim || !is_of_class(*claim) || key.ns == context_.settings.storage_namespace) co_return Outcome::done();
+  if (!claim || !is_of_class(*claim) || key.ns == context_.settings.storage.storage_namespace)
+    co_return Outcome::done();
   auto volume = volumes_->find({"", storage::volume_name(*claim)});
-  const storage::ClaimPlan plan = storage::plan_claim(
-      {.claim = *claim, .volume = volume ? &*volume : nullptr, .storage_class = context_.settings.storage_class});
+  const storage::ClaimPlan plan = storage::plan_claim({.claim = *claim,
+                                                       .volume = volume ? &*volume : nullptr,
+                                                       .storage_class = context_.settings.storage.storage_class});
   if (plan.release) {
     auto released =
         co_await remove_finalizer(context_.home.api(), *claims_, *claim, api::finalizers::storage_provisioning);

@@ -58,7 +58,7 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::O
   Site site;
   if (cluster.empty()) {
     site.where = storage::this_cluster;
-    site.key = {context_.settings.storage_namespace, std::string(claim.uid())};
+    site.key = {context_.settings.storage.storage_namespace, std::string(claim.uid())};
     // A claim that has taken the volume of another one has a backing claim of another name.
     const std::string_view noted = claim.annotation(api::annotations::backing_claim);
     const std::string begin = site.key.ns + "/";
@@ -103,10 +103,10 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const storage
             .virtual_node = {},
             .reach = {},
             .provider = {}};
-  if (backing.cluster.empty() && backing.key.ns != context_.settings.storage_namespace)
+  if (backing.cluster.empty() && backing.key.ns != context_.settings.storage.storage_namespace)
     return kube::fail(kube::Errc::invalid_input, "the PersistentVolume names namespace " + backing.key.ns +
                                                      ", but liqod keeps data only in namespace " +
-                                                     context_.settings.storage_namespace);
+                                                     context_.settings.storage.storage_namespace);
   if (backing.cluster.empty()) return site;
   site.virtual_node =
       virtual_node([&](const kube::Object& node) { return api::VirtualNode(node).cluster_id() == backing.cluster; });

@@ -68,8 +68,8 @@ class ClusterFixture {
 
   void start(controllers::Settings settings = {}) {
     settings.cluster_id = id_;
-    if (settings.api_server_override.empty()) settings.api_server_override = id_ + ":6443";
-    if (settings.ca_pem.empty()) settings.ca_pem = "CA of " + id_;
+    if (settings.peering.api_server_override.empty()) settings.peering.api_server_override = id_ + ":6443";
+    if (settings.peering.ca_pem.empty()) settings.peering.ca_pem = "CA of " + id_;
     process_ = std::make_unique<controllers::Process>(
         controllers::ProcessContext{.environment = {simulator.executor(), simulator.clock(), random_, metrics_},
                                     .home = transport_,

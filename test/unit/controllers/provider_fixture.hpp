@@ -15,7 +15,7 @@ struct ProviderFixture : ClusterFixture {
   /// `resources`: of the container.
   explicit ProviderFixture(json::object resources = {}) : ClusterFixture("milan") {
     controllers::Settings settings;
-    settings.enforce_resources = false;
+    settings.offloading.enforce_resources = false;
     start(std::move(settings));
     json::object container{{"name", "main"}, {"image", "shop:1"}};
     if (!resources.empty()) container["resources"] = std::move(resources);

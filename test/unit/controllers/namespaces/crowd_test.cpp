@@ -97,7 +97,7 @@ struct Terms : Crowded {
   kube::Manager manager{{simulator.executor(), simulator.clock(), random, seen},
                         transport,
                         {.cluster = "rome", .source = core::event_source}};
-  controllers::ProviderAccounts accounts{settings.provider_cache_mib, seen};
+  controllers::ProviderAccounts accounts{settings.links.provider_cache_mib, seen};
   std::optional<controllers::NamespaceOffloadingController> controller;
   kube::InformerHandle nodes = manager.caches().acquire({.resource = kinds::virtual_nodes});
   kube::async::TaskGroup group{simulator.executor()};

@@ -95,7 +95,7 @@ TEST_CASE("the names of a cluster are kept for it from when it is known") {
 
 TEST_CASE("patterns of the whole cluster hold where a policy has none") {
   controllers::Settings settings;
-  settings.twin_names = {"team-*"};
+  settings.namespaces.twin_names = {"team-*"};
   Provider milan(std::move(settings));
   milan.ask("milan", {{"shop", "shop-rome"}, {"blog", "team-blog"}});
   REQUIRE(milan.reaches([&] { return milan.is_accepted("milan", "blog"); }));

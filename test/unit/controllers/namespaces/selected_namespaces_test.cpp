@@ -23,7 +23,7 @@ struct Selecting : ClusterFixture {
 
   static controllers::Settings settings(std::string selector, std::string strategy = "Remote") {
     controllers::Settings made;
-    made.selected_namespaces =
+    made.namespaces.selected_namespaces =
         core::NamespaceSelection::read(
             {.selector = std::move(selector), .pod_strategy = std::move(strategy), .clusters = {}}, "liqo")
             .value();
@@ -81,7 +81,7 @@ TEST_CASE("nothing is taken back by a cache that is behind the labels") {
   world.pass(1s);
   world.link.set_faults({});
   // Whoever led before has seen them.
-  const auto selection = Selecting::settings("team=ml").selected_namespaces;
+  const auto selection = Selecting::settings("team=ml").namespaces.selected_namespaces;
   REQUIRE(
       world.server.create(kinds::namespace_offloadings, selection.forge_offloading(shop).tree(), "other").has_value());
   const std::string uid(world.offloading()->uid());

@@ -38,7 +38,7 @@ struct Provider : ClusterFixture {
       return is_full ? "pods \"web\" is forbidden: exceeded quota: liqo-twin-pods, requested: pods=1" : "";
     };
     controllers::Settings settings;
-    settings.enforce_resources = false;
+    settings.offloading.enforce_resources = false;
     start(std::move(settings));
     kube::Object map = kube::Object::make(kinds::namespace_maps, {ns, "milan"});
     map.set_label(labels::replicated, "true");

@@ -43,7 +43,7 @@ struct Running : Offloading {
 struct Provider : ClusterFixture {
   Provider() : ClusterFixture("milan") {
     controllers::Settings settings;
-    settings.enforce_resources = false;
+    settings.offloading.enforce_resources = false;
     start(std::move(settings));
     kube::Object shadow = kube::Object::make(kinds::shadow_pods, key);
     shadow.set_label(api::labels::reflection_origin, "rome");

@@ -514,11 +514,11 @@ TEST_CASE("what liqod is told of kinds and keys holds where no template says oth
   Offloading world;
   world.stop();
   controllers::Settings settings;
-  settings.not_reflected.labels = {"team"};
-  settings.not_reflected.annotations.clear();
-  settings.reflection.set(*reflection::find_reflected_kind("ConfigMap"), {.workers = 0});
-  settings.reflection.set(*reflection::find_reflected_kind("Service"),
-                          {.selection = reflection::SelectionPolicy::allow_list});
+  settings.reflection.not_reflected.labels = {"team"};
+  settings.reflection.not_reflected.annotations.clear();
+  settings.reflection.kinds.set(*reflection::find_reflected_kind("ConfigMap"), {.workers = 0});
+  settings.reflection.kinds.set(*reflection::find_reflected_kind("Service"),
+                                {.selection = reflection::SelectionPolicy::allow_list});
   world.start(settings);
   const auto make = [&](const kube::Resource& resource, std::string_view name, std::string_view annotation) {
     kube::Object out = kube::Object::make(resource, {shop, std::string(name)});

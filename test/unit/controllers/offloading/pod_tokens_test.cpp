@@ -36,7 +36,7 @@ TEST_CASE("pods that need the API server of home get tokens, and those that have
   CHECK(world.condition("lost", api::home_api_server_condition, "reason") == "AddressUnknown");
   CHECK_FALSE(has_token("lost"));
   world.stop();
-  world.start({.api_server_host = "10.0.0.1"});
+  world.start({.offloading = {.api_server_host = "10.0.0.1"}});
 
   pod("plain", "default");
   CHECK(told("plain") == "(none)");
@@ -52,7 +52,7 @@ TEST_CASE("pods that need the API server of home get tokens, and those that have
     (void)world.milan.remove(kind, {twin, "robot"}, {.grace_period_seconds = 0}, "milan");
   (void)world.server.remove(resources::pods, {shop, "robot"}, {.grace_period_seconds = 0}, "user");
   (void)world.server.remove(resources::pods, {shop, "lost"}, {.grace_period_seconds = 0}, "user");
-  world.start({.api_server_host = "10.0.0.1"});
+  world.start({.offloading = {.api_server_host = "10.0.0.1"}});
   CHECK(world.reaches([&] { return !has_token("robot"); }, 2min));
 }
 
@@ -91,7 +91,7 @@ void end(Offloading& world, std::string_view name) {
 }  // namespace
 
 TEST_CASE("a Secret of somebody else that has the name of a token Secret is left alone, and the pod tells of it") {
-  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  Offloading world({}, {.offloading = {.api_server_host = "10.0.0.1"}});
   bool comes_late = false;
   SUBCASE("it was there before") {
     (void)world.milan.create(resources::secrets, foreign_secret("web-token").tree(), "admin");
@@ -120,7 +120,7 @@ TEST_CASE("a Secret of somebody else that has the name of a token Secret is left
 }
 
 TEST_CASE("a token Secret that is replaced by somebody's own is not renewed") {
-  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  Offloading world({}, {.offloading = {.api_server_host = "10.0.0.1"}});
   create_robot(world, "web");
   world.run_at_milan("web");
   const auto secret = [&] { return world.at_milan(resources::secrets, "web-token"); };
@@ -141,7 +141,7 @@ TEST_CASE("a token Secret that is replaced by somebody's own is not renewed") {
 }
 
 TEST_CASE("a token Secret that somebody changes, seals or deletes, or whose name is free again, is right within 30 s") {
-  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  Offloading world({}, {.offloading = {.api_server_host = "10.0.0.1"}});
   create_robot(world, "web");
   world.run_at_milan("web");
   const kube::ObjectKey key{twin, "web-token"};
@@ -183,7 +183,7 @@ TEST_CASE("a token Secret that somebody changes, seals or deletes, or whose name
 }
 
 TEST_CASE("a pod tells why its tokens cannot be brought to the provider") {
-  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  Offloading world({}, {.offloading = {.api_server_host = "10.0.0.1"}});
   world.refuse = [](const kube::HttpRequest& request) {
     return request.resource == "secrets" && request.method == "POST" ? "exceeded quota: small" : "";
   };
@@ -197,7 +197,7 @@ TEST_CASE("a pod tells why its tokens cannot be brought to the provider") {
 }
 
 TEST_CASE("a pod that is deleted, or whose namespace is withdrawn, while its tokens are requested is not ordered") {
-  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  Offloading world({}, {.offloading = {.api_server_host = "10.0.0.1"}});
   std::function<void()> change;
   SUBCASE("deleted") {
     change = [&] { (void)world.server.remove(resources::pods, {shop, "web"}, {}, "user"); };
@@ -221,7 +221,7 @@ TEST_CASE("a pod that is deleted, or whose namespace is withdrawn, while its tok
 }
 
 TEST_CASE("a pod whose name leaves no room for that of its token Secret has its tokens, until it goes") {
-  Offloading world({}, {.api_server_host = "10.0.0.1"});
+  Offloading world({}, {.offloading = {.api_server_host = "10.0.0.1"}});
   const std::string name(253, 'a'), secret = core::token_secret_name(name);
   create_robot(world, name);
   world.run_at_milan(name);
@@ -274,7 +274,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a VkOptionsTemplate keeps tokens at home, and what of it is not followed is told") {
-  Offloading world({}, {.api_server_host = "10.0.0.1"}, [](Offloading& before) {
+  Offloading world({}, {.offloading = {.api_server_host = "10.0.0.1"}}, [](Offloading& before) {
     kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", "virtual-kubelet-default"});
     const json::object none{{"workers", 0}};
     options.mutable_spec()["reflectorsConfig"] = json::object{{"serviceaccount", none}, {"secrets", none}};
@@ -301,13 +301,14 @@ TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
   for (const core::ApiServerMode narrowed : {core::ApiServerMode::needed, core::ApiServerMode::never}) {
     CAPTURE(int(narrowed));
     const std::string host = narrowed == core::ApiServerMode::needed ? "10.0.0.1" : "";
-    Offloading world({}, {.api_server_mode = core::ApiServerMode::always, .api_server_host = "10.0.0.1"});
+    Offloading world({},
+                     {.offloading = {.api_server_mode = core::ApiServerMode::always, .api_server_host = "10.0.0.1"}});
     create_robot(world, "web", "default");
     world.run_at_milan("web");
     const auto token = [&] { return world.at_milan(resources::secrets, "web-token"); };
     REQUIRE(token().has_value());
     world.stop();
-    world.start({.api_server_mode = narrowed, .api_server_host = host});
+    world.start({.offloading = {.api_server_mode = narrowed, .api_server_host = host}});
     world.pass(2min);
     REQUIRE(token().has_value());
     // It is renewed as before, and made again where somebody deletes it.

@@ -22,7 +22,7 @@ struct Provider : ClusterFixture {
   ~Provider() { stop(); }
   void start_liqod() {
     controllers::Settings settings;
-    settings.enforce_resources = false;
+    settings.offloading.enforce_resources = false;
     start(std::move(settings));
   }
 

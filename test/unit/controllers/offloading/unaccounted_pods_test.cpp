@@ -164,7 +164,7 @@ TEST_CASE("pods of a drained slice end within the time that the policy of their 
 TEST_CASE("without enforcement pods that end are hurried only where their consumer has no Tenant any more") {
   SlowProvider milan;
   controllers::Settings settings;
-  settings.enforce_resources = false;
+  settings.offloading.enforce_resources = false;
   milan.start(settings);
   milan.add("slow");
   milan.add("ending");

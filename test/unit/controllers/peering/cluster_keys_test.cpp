@@ -15,7 +15,7 @@ std::string told(std::string_view before, std::string configured) {
   const kube::ObjectKey key{"liqo", "liqo-clusterid-configmap"};
   if (before != "(none)") milan.apply(resources::config_maps, core::forge_cluster_id("liqo", "milan", before));
   controllers::Settings settings;
-  settings.pod_cidrs = std::move(configured);
+  settings.peering.pod_cidrs = std::move(configured);
   milan.start(std::move(settings));
   milan.pass(std::chrono::minutes(1));
   const auto found = milan.find(resources::config_maps, key);

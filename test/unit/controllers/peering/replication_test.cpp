@@ -327,7 +327,7 @@ TEST_CASE("a status that may not be written at home is told as that, and makes n
 
 TEST_CASE("a provider that shows slices without end stops its own session, is told of, and is tried again") {
   controllers::Settings settings;
-  settings.provider_cache_mib = 1;
+  settings.links.provider_cache_mib = 1;
   Consumer rome("milan", settings);
   REQUIRE(rome.reaches([&] { return rome.replica().has_value() && rome.held() > 0; }));
   rome.flood(rome.replica_key.ns, "rome");
@@ -354,7 +354,7 @@ TEST_CASE("a provider that shows slices without end stops its own session, is to
 
 TEST_CASE("slices of others that a provider shows are not held, and replication goes on") {
   controllers::Settings settings;
-  settings.provider_cache_mib = 1;
+  settings.links.provider_cache_mib = 1;
   Consumer rome("milan", settings);
   rome.tells_all = true;
   REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
@@ -392,7 +392,7 @@ TEST_CASE("a status that is too large does not come home, and its object says so
 
 TEST_CASE("more than can be read of a provider is told at what is replicated there, and read again later") {
   controllers::Settings settings;
-  settings.provider_cache_mib = 64;
+  settings.links.provider_cache_mib = 64;
   Consumer rome("milan", settings);
   REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
   rome.answer(10);

@@ -65,7 +65,7 @@ struct Provider : ClusterFixture {
 
 controllers::Settings silent_after(kube::Duration limit) {
   controllers::Settings settings;
-  settings.max_tenant_silence = limit;
+  settings.peering.max_tenant_silence = limit;
   return settings;
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("pods of a drained tenant end in the time that its policy allows, and 
 TEST_CASE("all pods of a big drained tenant are ended, each once, also while those that were ended stay") {
   std::size_t deletions = 0;
   controllers::Settings settings;
-  settings.enforce_resources = false;
+  settings.offloading.enforce_resources = false;
   Provider milan(settings);
   milan.link.on_send([&](const kube::HttpRequest& request) {
     deletions += request.verb == "delete" && request.resource == "shadowpods";
@@ -132,7 +132,7 @@ TEST_CASE("all pods of a big drained tenant are ended, each once, also while tho
 TEST_CASE("a tenant that is activated while its pods are being ended keeps those that are left") {
   std::size_t ended = 0;
   controllers::Settings settings;
-  settings.enforce_resources = false;
+  settings.offloading.enforce_resources = false;
   Provider milan(settings);
   kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
   twin.set_label(labels::remote_cluster_id, "rome");

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 controllers::Settings with_storage() {
   controllers::Settings settings;
-  settings.storage_class = "liqo";
+  settings.storage.storage_class = "liqo";
   return settings;
 }
 

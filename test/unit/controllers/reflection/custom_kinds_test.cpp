@@ -14,7 +14,7 @@ const kube::Resource& widgets() {
 
 controllers::Settings with_widgets() {
   controllers::Settings settings;
-  settings.custom_resources = {{.plural = "widgets", .group = "example.org", .brings_status = true}};
+  settings.reflection.custom_resources = {{.plural = "widgets", .group = "example.org", .brings_status = true}};
   return settings;
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("where addresses are not to be reflected no endpoints are, and those t
   REQUIRE(world.sends("db-1", "10.1.0.1"));
   world.stop();
   controllers::Settings settings;
-  settings.reflect_ips = false;
+  settings.offloading.reflect_ips = false;
   world.start(settings);
   CHECK(world.sends("db-1", "(none)"));
   world.slice("db-2", {Home::endpoint("10.1.0.1")});

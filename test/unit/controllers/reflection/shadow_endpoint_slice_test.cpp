@@ -43,8 +43,8 @@ struct Provider : ClusterFixture {
 
   void begin() {
     controllers::Settings settings;
-    settings.enforce_resources = false;
-    settings.pod_cidrs = "10.2.0.0/16";
+    settings.offloading.enforce_resources = false;
+    settings.peering.pod_cidrs = "10.2.0.0/16";
     start(std::move(settings));
   }
   void declare(std::string_view policy) {

@@ -290,7 +290,7 @@ TEST_CASE("credentials that cannot be used leave the session as it is, and are t
 
 TEST_CASE("a provider that shows more than can be read is told, reads on when it shows less, and its pods run on") {
   controllers::Settings settings;
-  settings.provider_cache_mib = 64;
+  settings.links.provider_cache_mib = 64;
   Offloading world({}, settings, [](Offloading& rome) {
     rome.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
       next.at("spec").at("resourceQuota").at("hard").as_object()["memory"] = "8Gi";

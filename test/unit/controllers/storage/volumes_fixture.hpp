@@ -12,8 +12,8 @@ namespace annotations = api::annotations;
 
 inline controllers::Settings with_storage() {
   controllers::Settings settings;
-  settings.storage_class = "liqo";
-  settings.storage_namespace = "real-claims";
+  settings.storage.storage_class = "liqo";
+  settings.storage.storage_namespace = "real-claims";
   settings.slices.storage_class = "local";
   return settings;
 }

@@ -1,0 +1,24 @@
+// What an operator sets about offloaded namespaces and their twins.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/namespaces/namespace_selection.hpp"
+#include "kube/base/time.hpp"
+
+namespace liqo::controllers {
+
+/// The options of liqod about offloaded namespaces and their twins. A default here is that of the option.
+struct NamespaceSettings {
+  /// Namespaces that are offloaded as they are made.
+  core::NamespaceSelection selected_namespaces;
+  /// How long the twin of a namespace stays when no virtual node matches its selector since labels have changed.
+  kube::Duration withdrawal_grace = std::chrono::minutes(10);
+  /// Patterns of the names that new twins may have, for consumers whose policy has none; unset: `-<consumer>` ends
+  /// them.
+  std::optional<std::vector<std::string>> twin_names;
+};
+
+}  // namespace liqo::controllers
