@@ -28,11 +28,12 @@ sys.path.insert(0, str(ROOT / "test/cluster"))
 
 import report  # noqa: E402
 import yaml  # noqa: E402
-from harness import chart, settings  # noqa: E402
-from harness.api import Refused, path  # noqa: E402
-from harness.cluster import Cluster  # noqa: E402
-from harness.components import Options  # noqa: E402
-from harness.liqod import Liqod  # noqa: E402
+from harness import settings  # noqa: E402
+from harness.cluster.api import Refused, path  # noqa: E402
+from harness.cluster.cluster import Cluster  # noqa: E402
+from harness.cluster.components import Options  # noqa: E402
+from harness.liqo import chart  # noqa: E402
+from harness.liqo.liqod import Liqod  # noqa: E402
 from harness.run import Run  # noqa: E402
 from harness.wait import wait_for  # noqa: E402
 from profiler import Profiler  # noqa: E402

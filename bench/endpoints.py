@@ -21,12 +21,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test/cluster"))
 
 import report  # noqa: E402
-from harness import audit, chart, settings  # noqa: E402
-from harness.cluster import Cluster  # noqa: E402
-from harness.components import Options  # noqa: E402
-from harness.liqoctl import Liqoctl  # noqa: E402
-from harness.liqod import Liqod  # noqa: E402
+from harness import settings  # noqa: E402
+from harness.cluster import audit  # noqa: E402
+from harness.cluster.cluster import Cluster  # noqa: E402
+from harness.cluster.components import Options  # noqa: E402
+from harness.liqo import chart  # noqa: E402
+from harness.liqo.liqod import Liqod  # noqa: E402
 from harness.run import Run  # noqa: E402
+from harness.tools.liqoctl import Liqoctl  # noqa: E402
 from harness.wait import wait_for  # noqa: E402
 
 ENDPOINTS_OF_A_SLICE = 100

@@ -29,12 +29,14 @@ sys.path.insert(0, str(ROOT / "test/cluster"))
 
 import report  # noqa: E402
 import yaml  # noqa: E402
-from harness import chart, rights, settings  # noqa: E402
-from harness.api import Refused, path  # noqa: E402
-from harness.cluster import busybox  # noqa: E402
-from harness.components import Options  # noqa: E402
-from harness.liqod import Liqod  # noqa: E402
-from harness.peering import Peering  # noqa: E402
+from harness import settings  # noqa: E402
+from harness.cluster import rights  # noqa: E402
+from harness.cluster.api import Refused, path  # noqa: E402
+from harness.cluster.cluster import busybox  # noqa: E402
+from harness.cluster.components import Options  # noqa: E402
+from harness.liqo import chart  # noqa: E402
+from harness.liqo.liqod import Liqod  # noqa: E402
+from harness.liqo.peering import Peering  # noqa: E402
 from harness.run import Run  # noqa: E402
 from harness.wait import wait_for  # noqa: E402
 from scale_figures import p95  # noqa: E402

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness import audit, chart
-from harness.cluster import Cluster
-from harness.liqod import Liqod
-from harness.peering import Peering
+from harness.cluster import audit
+from harness.cluster.cluster import Cluster
+from harness.liqo import chart
+from harness.liqo.liqod import Liqod
+from harness.liqo.peering import Peering
 
 # kube-apiserver's --audit-policy-file: every write, without bodies. Logging more would count as CPU time.
 AUDIT_POLICY: dict[str, Any] = {

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from harness import chart, rights
-from harness.cluster import Cluster
-from harness.components import Options
-from harness.liqod import Liqod
-from harness.peering import Peering
+from harness.cluster import rights
+from harness.cluster.cluster import Cluster
+from harness.cluster.components import Options
+from harness.liqo import chart
+from harness.liqo.liqod import Liqod
+from harness.liqo.peering import Peering
 from harness.run import Run
 from harness.wait import wait_for
 

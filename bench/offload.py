@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "test/cluster"))
 
 import report  # noqa: E402
 from harness import settings  # noqa: E402
-from harness.cluster import busybox  # noqa: E402
+from harness.cluster.cluster import busybox  # noqa: E402
 from measure import Meter, resident_mb  # noqa: E402
 from profiler import Profiler  # noqa: E402
 from stage import LIMIT_NODE, Stage, stage  # noqa: E402

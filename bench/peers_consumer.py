@@ -10,8 +10,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from harness import pki
-from harness.node import is_ready
+from harness.cluster import pki
+from harness.cluster.node import is_ready
 from harness.wait import wait_for
 from peers_profile import Profile
 from peers_stage import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness import pki
-from harness.node import is_ready
+from harness.cluster import pki
+from harness.cluster.node import is_ready
 from harness.wait import wait_for
 from peers_stage import PATIENCE, PeersStage, each, say, wait_count
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.liqod import Liqod
+from harness.liqo.liqod import Liqod
 from profiler import record
 
 # A frame of `perf script -F ip,sym`.

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import report
-from harness import pki
-from harness.liqod import Liqod
-from harness.namespace import Namespace
+from harness.cluster import pki
+from harness.cluster.namespace import Namespace
+from harness.liqo.liqod import Liqod
 from harness.run import Run
 from harness.wait import wait_for
 from stand_in_crowd import Crowd, Writes

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.cluster import Cluster
-from harness.liqod import Liqod
+from harness.cluster.cluster import Cluster
+from harness.liqo.liqod import Liqod
 
 # Seconds for which API servers are profiled, from the start of the load.
 SECONDS = 15

@@ -21,8 +21,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "test/cluster"))
 
 import report  # noqa: E402
-from harness import audit, chart, settings  # noqa: E402
-from harness.cluster import Cluster  # noqa: E402
+from harness import settings  # noqa: E402
+from harness.cluster import audit  # noqa: E402
+from harness.cluster.cluster import Cluster  # noqa: E402
+from harness.liqo import chart  # noqa: E402
 from harness.run import Run  # noqa: E402
 from harness.wait import wait_for  # noqa: E402
 from measure import resident_mb  # noqa: E402

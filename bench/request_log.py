@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from harness import audit, chart
+from harness.cluster import audit
+from harness.liqo import chart
 
 # Requests that keep a virtual node alive, whatever it does.
 _OF_NODES = {"leases", "nodes", "nodes/status"}

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from harness import audit, chart
-from harness.cluster import Cluster
-from harness.liqod import Liqod
+from harness.cluster import audit
+from harness.cluster.cluster import Cluster
+from harness.liqo import chart
+from harness.liqo.liqod import Liqod
 from harness.wait import wait_for
 from measure import resident_mb
 from request_log import described, goes_by_the_clock

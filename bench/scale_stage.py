@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from harness import audit, chart
-from harness.cluster import Cluster, busybox
-from harness.components import Options
-from harness.liqod import Liqod
-from harness.peering import RESOURCES, Peering
+from harness.cluster import audit
+from harness.cluster.cluster import Cluster, busybox
+from harness.cluster.components import Options
+from harness.liqo import chart
+from harness.liqo.liqod import Liqod
+from harness.liqo.peering import RESOURCES, Peering
 from harness.run import Run
 from harness.wait import wait_for
 from request_log import RequestLog, goes_by_the_clock, policy

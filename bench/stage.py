@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
-from harness import chart
-from harness.api import path
-from harness.cluster import Cluster, busybox
-from harness.components import Options
-from harness.liqod import Liqod
-from harness.peering import RESOURCES, Peering
+from harness.cluster.api import path
+from harness.cluster.cluster import Cluster, busybox
+from harness.cluster.components import Options
+from harness.liqo import chart
+from harness.liqo.liqod import Liqod
+from harness.liqo.peering import RESOURCES, Peering
 from harness.run import Run
 from harness.wait import wait_for
 from measure import AUDIT_POLICY

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import pki
-from harness.api import Api
-from harness.namespace import Namespace
+from harness.cluster import pki
+from harness.cluster.api import Api
+from harness.cluster.namespace import Namespace
 from harness.wait import wait_for
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import pki
-from harness.cluster import Cluster
-from harness.namespace import Namespace, Process
-from harness.peering import RESOURCES, Peering
+from harness.cluster import pki
+from harness.cluster.cluster import Cluster
+from harness.cluster.namespace import Namespace, Process
+from harness.liqo.peering import RESOURCES, Peering
 from harness.run import Run
 from harness.wait import wait_for
 

@@ -27,15 +27,16 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "test/cluster"))
 
 import report  # noqa: E402
-from harness import chart, settings  # noqa: E402
-from harness.cluster import Cluster, busybox  # noqa: E402
-from harness.components import Options  # noqa: E402
-from harness.liqod import Liqod  # noqa: E402
-from harness.namespace import Process  # noqa: E402
-from harness.peering import Peering  # noqa: E402
+from harness import settings  # noqa: E402
+from harness.cluster.cluster import Cluster, busybox  # noqa: E402
+from harness.cluster.components import Options  # noqa: E402
+from harness.cluster.namespace import Process  # noqa: E402
+from harness.liqo import chart  # noqa: E402
+from harness.liqo.liqod import Liqod  # noqa: E402
+from harness.liqo.peering import Peering  # noqa: E402
+from harness.monitoring.stream_crowd import Crowd  # noqa: E402
 from harness.run import Run  # noqa: E402
 from harness.story import is_ready  # noqa: E402
-from harness.stream_crowd import Crowd  # noqa: E402
 from harness.wait import wait_for  # noqa: E402
 
 # Goals against the relay: of its rate, and of its CPU time.

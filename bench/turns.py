@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from harness.liqod import Liqod
+from harness.liqo.liqod import Liqod
 
 Turns = dict[float, float]
 

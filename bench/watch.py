@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from harness.api import path
-from harness.cluster import PORT, Cluster
-from harness.node import is_ready
+from harness.cluster.api import path
+from harness.cluster.cluster import PORT, Cluster
+from harness.cluster.node import is_ready
 
 
 @dataclass

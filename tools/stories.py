@@ -78,7 +78,7 @@ class Teller:
 
     def tell(self, file: Path, chosen: str = BESIDE_OTHERS) -> Told:
         """Tells what of a file, or of a directory of them without those of NIGHTLY, has the marks that are chosen."""
-        left_out = [f"--ignore={file / name}" for name in NIGHTLY] if file.is_dir() else []
+        left_out = [f"--ignore={found}" for name in NIGHTLY for found in file.rglob(name)] if file.is_dir() else []
         started = time.monotonic()
         with self._lock:
             if self._stopped:
@@ -103,7 +103,7 @@ class Teller:
 def tell_nightly(names: Iterable[str]) -> Iterator[Told]:
     """Tells files of NIGHTLY, one after the other, with the machine to themselves."""
     for name in names:
-        yield Teller().tell(SUITE / name, HERE)
+        yield Teller().tell(next(SUITE.rglob(name)), HERE)
 
 
 def tell_all() -> Iterator[Told]:
@@ -112,7 +112,7 @@ def tell_all() -> Iterator[Told]:
     Where no more failed than MAX_TOLD_AGAIN and MAX_TOLD_AGAIN_SECONDS allow, those are told once more at the end, each
     with the machine to itself: `first` is then what came of the first time.
     """
-    files = _longest_first(sorted(file for file in SUITE.glob("test_*.py") if file.name not in NIGHTLY))
+    files = _longest_first(sorted(file for file in SUITE.rglob("test_*.py") if file.name not in NIGHTLY))
     failed: list[Told] = []
     seconds = _remembered()
     teller = Teller()

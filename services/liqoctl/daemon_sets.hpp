@@ -1,5 +1,5 @@
 // DaemonSets of a cluster whose pods sit on virtual nodes.
-// Tested by test/cluster/test_daemon_sets.py.
+// Tested by test/cluster/nodes/test_daemon_sets.py.
 #pragma once
 
 #include <vector>

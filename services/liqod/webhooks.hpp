@@ -1,5 +1,5 @@
 // What the admission webhooks need of the process.
-// Tested by test/cluster/test_admission.py.
+// Tested by test/cluster/webhook/test_admission.py.
 #pragma once
 
 #include <memory>

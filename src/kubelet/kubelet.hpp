@@ -1,6 +1,6 @@
 // Everything behind the kubelet ports of a process: the server, who may call it, and its certificate.
-// Tested by test/cluster/test_kubelet_port.py.
-// Tested by test/cluster/test_kubelet_callers.py.
+// Tested by test/cluster/kubelet/test_kubelet_port.py.
+// Tested by test/cluster/kubelet/test_kubelet_callers.py.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

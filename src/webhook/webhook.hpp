@@ -1,5 +1,5 @@
 // Everything behind the webhook port of a process: the server, its rules, its certificates and its configurations.
-// Tested by test/cluster/test_admission.py and test/cluster/test_webhook_callers.py.
+// Tested by test/cluster/webhook/test_admission.py and test/cluster/webhook/test_webhook_callers.py.
 #pragma once
 
 #include <memory>

@@ -12,11 +12,12 @@ from contextlib import closing
 
 import pytest
 
-from harness import audit, settings
-from harness.cluster import Cluster
-from harness.components import Options
-from harness.daemons import Daemons
-from harness.peering import Peering
+from harness import settings
+from harness.cluster import audit
+from harness.cluster.cluster import Cluster
+from harness.cluster.components import Options
+from harness.liqo.daemons import Daemons
+from harness.liqo.peering import Peering
 from harness.run import Run
 from harness.story import Story
 

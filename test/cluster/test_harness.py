@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from harness import audit, settings
-from harness.api import Api, Refused
-from harness.cluster import Cluster, busybox
-from harness.pki import Authority, Pair
+from harness import settings
+from harness.cluster import audit
+from harness.cluster.api import Api, Refused
+from harness.cluster.cluster import Cluster, busybox
+from harness.cluster.pki import Authority, Pair
 from harness.run import Run
 from harness.wait import TimedOut, patient, stays, wait_for
 
@@ -176,10 +177,10 @@ def test_a_certificate_authority_names_users_and_groups(tmp_path: Path) -> None:
 SLEEPER = f"sleep {7_000_000 + os.getpid()}"
 SCRIPT = f"""
 import signal, time
-from harness.pki import Authority, Pair
+from harness.cluster.cluster import busybox
+from harness.cluster.components import Options
+from harness.cluster.pki import Authority, Pair
 from harness.run import Run
-from harness.components import Options
-from harness.cluster import busybox
 from harness.wait import wait_for
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs in the background ignores it
 run = Run()

@@ -1,5 +1,5 @@
 // Twins that a provider keeps against this cluster's wish, because they hold data that nothing here accounts for.
-// Tested by test/cluster/test_restored_etcd.py.
+// Tested by test/cluster/faults/test_restored_etcd.py.
 #pragma once
 
 #include <string>

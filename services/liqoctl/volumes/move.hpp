@@ -1,6 +1,6 @@
 // Moves the data of a claim between clusters: it is copied and compared, then the claim takes the volume that has the
 // copy. Whatever interrupts it, one of both volumes is whole, and the same command goes on.
-// Tested by test/cluster/test_applications.py.
+// Tested by test/cluster/tried/test_applications.py.
 #pragma once
 
 #include <string>

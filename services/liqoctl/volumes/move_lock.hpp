@@ -1,5 +1,5 @@
 // One move of a claim at a time: a Lease that is renewed while the move goes on.
-// Tested by test/cluster/test_applications.py.
+// Tested by test/cluster/tried/test_applications.py.
 #pragma once
 
 #include "cluster.hpp"

@@ -1,5 +1,5 @@
 // How a volume is moved: everything is looked at, the data is copied and compared, and the claim is switched.
-// Tested by test/cluster/test_applications.py.
+// Tested by test/cluster/tried/test_applications.py.
 #pragma once
 
 #include <algorithm>

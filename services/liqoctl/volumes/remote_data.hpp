@@ -1,5 +1,5 @@
 // Refuses to delete what holds data of claims in other clusters.
-// Tested by test/cluster/test_volumes.py.
+// Tested by test/cluster/storage/test_volumes.py.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Programs of `liqoctl volume` that run in pods of a cluster, by exec: one alone, one whose output is another one's
 // input, and two whose output is compared.
-// Tested by test/cluster/test_applications.py.
+// Tested by test/cluster/tried/test_applications.py.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // What a client of an API server keeps open, for metrics.
-// Tested by test/cluster/test_many_namespaces.py.
+// Tested by test/cluster/namespaces/test_many_namespaces.py.
 #pragma once
 
 #include "kube/net/http/http_client.hpp"

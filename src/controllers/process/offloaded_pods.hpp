@@ -1,5 +1,5 @@
 // What a process knows of the pods on its virtual nodes, for those who serve them to callers.
-// Tested by test/cluster/test_logs.py.
+// Tested by test/cluster/kubelet/test_logs.py.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // What the objects of this cluster say about its peers, as metrics: virtual nodes, slices, certificates.
-// Tested by test/cluster/test_metrics.py.
+// Tested by test/cluster/install/test_metrics.py.
 #pragma once
 
 #include <string>

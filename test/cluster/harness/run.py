@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from . import settings
-from .cluster import Cluster
-from .components import Options
-from .network import Network
-from .node import remove_cgroups
+from .cluster.cluster import Cluster
+from .cluster.components import Options
+from .cluster.network import Network
+from .cluster.node import remove_cgroups
 from .wait import wait_for
 
 

@@ -40,7 +40,7 @@ def module_files(name: str) -> list[Path]:
     first = module(name.partition("/")[0])
     files = [first / "go.mod", first / "go.sum", SUITE / name / "main.go"]
     if name == "conformance/suite":
-        files += [first / "e2e_test.go", SUITE / "harness/e2e_suite.py"]
+        files += [first / "e2e_test.go", SUITE / "harness/tools/e2e_suite.py"]
     return [file for file in files if file.exists()]
 
 
@@ -75,12 +75,12 @@ def skewed_kubernetes() -> str:
 
 def images() -> Path:
     """The archive of the images that test pods run, named after Debian's busybox that it is made from."""
-    return CACHE / "images" / f"{fingerprint(BUSYBOX, Path(__file__).with_name('images.py'))}.tar"
+    return CACHE / "images" / f"{fingerprint(BUSYBOX, Path(__file__).with_name('cluster') / 'images.py')}.tar"
 
 
 def e2e_images() -> Path:
     """The archive of the images that Kubernetes' own tests run."""
-    made_of = (*module_files("conformance/agnhost"), BUSYBOX, Path(__file__).with_name("e2e_images.py"))
+    made_of = (*module_files("conformance/agnhost"), BUSYBOX, Path(__file__).with_name("tools") / "e2e_images.py")
     return CACHE / "images" / f"e2e-{fingerprint(*made_of)}.tar"
 
 

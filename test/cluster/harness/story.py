@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import audit
-from .liqod import Liqod
-from .peering import Peering
+from .cluster import audit
+from .liqo.liqod import Liqod
+from .liqo.peering import Peering
 from .wait import TimedOut, wait_for
 
 # The longest wait in stories without faults: a pod on the real kubelet takes two or three seconds.

@@ -12,7 +12,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "test/cluster"))
 
-from harness.monitoring import board, documented, families, queries  # noqa: E402
+from harness.monitoring.monitoring import board, documented, families, queries  # noqa: E402
 
 BOARDS = ("consumer", "provider", "health")
 # What a scrape adds, and histograms have.

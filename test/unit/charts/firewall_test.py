@@ -9,7 +9,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CRD = ROOT / "charts/liqo/crds/offloading.liqo.io_shadowpods.yaml"
 
-_spec = importlib.util.spec_from_file_location("firewall", ROOT / "test/cluster/harness/firewall.py")
+_spec = importlib.util.spec_from_file_location("firewall", ROOT / "test/cluster/harness/tools/firewall.py")
 firewall = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(firewall)
 

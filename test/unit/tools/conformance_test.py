@@ -10,8 +10,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "test/cluster"))
 
-from harness import conformance, conformance_score, e2e_suite  # noqa: E402
-from harness.conformance_score import Expected, Outcome, from_list, judge, to_list  # noqa: E402
+from harness.tools import conformance, conformance_score, e2e_suite  # noqa: E402
+from harness.tools.conformance_score import Expected, Outcome, from_list, judge, to_list  # noqa: E402
 
 POD = "[sig-node] Pods should run [Conformance]"
 API = "[sig-apps] ReplicaSets should be listed [Conformance]"

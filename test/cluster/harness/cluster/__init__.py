@@ -1,0 +1,1 @@
+"""A cluster: its components, its network, and what is in it."""

@@ -1,0 +1,1 @@
+"""Liqo in a cluster: installed, peered, in use."""

@@ -1,0 +1,27 @@
+"""A consumer whose identities a story uses by hand, against a provider that has let it in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ..cluster.api import Api
+from .peers import Peer, as_identity
+
+
+class HostileConsumer:
+    """It is peered, and its namespace `shop` offloaded."""
+
+    def __init__(self, consumer: Peer, provider: Peer, directory: Path):
+        self.consumer, self.provider = consumer, provider
+        consumer.peer_with(provider, "--cpu", 4)
+        consumer.cluster.namespace("shop")
+        consumer.liqoctl("offload", "namespace", "shop")
+        self.slice: Api = as_identity(consumer, provider, f"resourceslice-{provider.name}", directory)
+
+    def set_policy(self, **keys: Any) -> None:
+        """The provider's policy about it is these keys alone; none = the defaults."""
+        annotations = {"liqo.io/pod-policy": json.dumps(keys) if keys else None}
+        tenant = f"liqo-tenant-{self.consumer.name}"
+        self.provider.api.patch("namespaces", None, tenant, {"metadata": {"annotations": annotations}})

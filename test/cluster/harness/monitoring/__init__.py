@@ -1,0 +1,1 @@
+"""Who looks at clusters, and who loads them."""

@@ -1,0 +1,1 @@
+"""Programs that stories run, and pages that they try."""

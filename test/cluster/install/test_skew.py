@@ -1,0 +1,267 @@
+"""Clusters of different versions share with each other in both directions, since clusters are updated one at a time.
+
+Not part of a plain run: `tools/test skew` says which version of Liqo or of Kubernetes is on the other side.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness import settings
+from harness.cluster.cluster import Cluster, busybox
+from harness.cluster.components import Options
+from harness.cluster.images import HELLO_IMAGE
+from harness.cluster.node import is_ready
+from harness.liqo.deployed import daemon_of
+from harness.liqo.liqod import Liqod
+from harness.run import Run
+from harness.story import condition
+from harness.tools.liqoctl import Liqoctl
+from harness.tools.release import REPOSITORY
+from harness.wait import stays, wait_for
+
+pytestmark = pytest.mark.skew
+
+SOON = 120.0
+# Kubelets of this minor version and later need containerd 2, which Debian 12 lacks: their clusters have fake nodes.
+NO_KUBELET_FROM = 36
+
+
+class Side:
+    """A cluster with the programs of a build directory, installed by its liqoctl; liqod runs as its Deployment says."""
+
+    def __init__(self, cluster: Cluster, build: Path):
+        self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
+        self.liqoctl = Liqoctl(cluster, binary=build / "services/liqoctl/liqoctl")
+        if not cluster.options.kubelet:
+            cluster.add_kwok_nodes(1)
+        self._install()
+        # Its garbage collector looks for new kinds every 30 s only.
+        cluster.restart("kube-controller-manager")
+        self.daemon = self._start(build)
+        wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
+        hooks = lambda: self.api.list("validatingwebhookconfigurations")  # noqa: E731
+        wait_for(hooks, SOON, f"the webhooks of {self.name}")
+
+    def _install(self) -> None:
+        address = f"apiServer.address={self.cluster.server}"
+        image = f"image.repository={REPOSITORY}"
+        self.cluster.apply(
+            self.liqoctl("install", "--print", "--cluster-id", self.name, "--set", address, "--set", image)
+        )
+
+    def _start(self, build: Path) -> Liqod:
+        return daemon_of(self.cluster, binary=build / "services/liqod/liqod").start(SOON)
+
+    def upgrade(self, build: Path) -> None:
+        """What the chart of `build` brings, and then its liqod in the place of the one that runs."""
+        self.liqoctl = Liqoctl(self.cluster, binary=build / "services/liqoctl/liqoctl")
+        self._install()
+        self.daemon.stop()
+        self.daemon = self._start(build)
+        self.daemon.wait_asked()
+
+
+def options(version: str) -> Options:
+    minor = int((version or settings.KUBERNETES_VERSION).split(".")[1])
+    return Options(kubernetes=version, kubelet=minor < NO_KUBELET_FROM)
+
+
+@pytest.fixture(scope="module")
+def sides(run: Run) -> Iterator[tuple[Side, Side]]:
+    """bonn has the other version, and graz today's."""
+    today = settings.liqod()
+    if today is None or not (settings.skewed() or settings.skewed_kubernetes()):
+        pytest.skip("no other version is named: tools/test skew does so")
+    build = today.parents[2]
+    with run.borrow(bonn=options(settings.skewed_kubernetes()), graz=options("")) as (bonn, graz):
+        yield Side(bonn, settings.skewed() or build), Side(graz, build)
+
+
+@dataclass
+class Pair:
+    consumer: Side
+    provider: Side
+
+
+@pytest.fixture(scope="module", params=["the other version consumes", "the other version provides"])
+def pair(request: pytest.FixtureRequest, sides: tuple[Side, Side]) -> Pair:
+    other, today = sides
+    return Pair(other, today) if "consumes" in request.param else Pair(today, other)
+
+
+def test_they_peer_and_a_pod_runs(pair: Pair) -> None:
+    home, away = pair.consumer, pair.provider
+    asked = ("--cpu=2", "--memory=2Gi", "--pods=10")
+    home.liqoctl("peer", "--remote-kubeconfig", away.cluster.kubeconfig, *asked)
+    assert is_ready(home.api.get("nodes", None, away.name))
+    home.cluster.namespace("shop")
+    home.liqoctl("offload", "namespace", "shop", "--pod-offloading-strategy", "Remote")
+    home.cluster.kubectl("create", "deployment", "web", "-n", "shop", "--image", HELLO_IMAGE)
+    wait = ("rollout", "status", "deployment/web", "-n", "shop", f"--timeout={SOON:.0f}s")
+    home.cluster.kubectl(*wait, timeout=SOON + 10)
+    (pod,) = away.cluster.pods(f"shop-{home.name}")
+    assert pod["status"]["phase"] == "Running"
+    if away.cluster.options.kubelet:
+        assert "hello from web-" in home.cluster.kubectl("logs", "-n", "shop", "deployment/web")
+        assert home.cluster.kubectl("exec", "-n", "shop", "deployment/web", "--", "hostname").startswith("web-")
+
+
+@pytest.mark.refusals("what is more than the quota is refused")
+def test_a_pod_beyond_the_quota_is_refused(pair: Pair) -> None:
+    home, away = pair.consumer, pair.provider
+    pod = busybox("greedy")
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "3"}}
+    # The pod is bound by hand: the scheduler would see that the node is too small.
+    home.api.create("pods", "shop", {**pod, "spec": {**pod["spec"], "nodeName": away.name}})
+
+    def told() -> bool:
+        said = condition(home.api.get("pods", "shop", "greedy"), "offloading.liqo.io/Offloaded")
+        return said.get("reason") == "OffloadingRefused" and "cpu" in said.get("message", "")
+
+    wait_for(told, SOON, "the pod at home to say that it is refused, and why")
+    assert not away.cluster.pod(f"shop-{home.name}", "greedy")
+    home.cluster.kubectl("delete", "pod", "greedy", "-n", "shop", timeout=SOON)
+
+
+@pytest.mark.refusals("a pod is made again in a twin namespace that is about to go")
+def test_they_part(pair: Pair) -> None:
+    home, away = pair.consumer, pair.provider
+    home.liqoctl("unoffload", "namespace", "shop", "--skip-confirm")
+    home.cluster.kubectl("delete", "namespace", "shop", timeout=SOON)
+    home.liqoctl("unpeer", "--remote-kubeconfig", away.cluster.kubeconfig, "--skip-confirm")
+    assert not home.api.find("nodes", None, away.name)
+    for kind in ("tenants", "quotas", "shadowpods", "namespacemaps"):
+        assert not away.api.list(kind)
+    for kind in ("virtualnodes", "resourceslices", "identities", "namespacemaps"):
+        assert not home.api.list(kind)
+    left = lambda: away.api.find("namespaces", None, f"shop-{home.name}")  # noqa: E731
+    wait_for(lambda: left() is None, SOON, "the twin namespace to be gone")
+
+
+@pytest.fixture(scope="module")
+def loaded(run: Run) -> Iterator[Pair]:
+    """padua borrows from verona, both with the other version of Liqo."""
+    if not settings.skewed():
+        pytest.skip("no other version of Liqo is named: tools/test skew --ref does so")
+    with run.borrow(padua=Options(), verona=Options()) as (padua, verona):
+        yield Pair(Side(padua, settings.skewed()), Side(verona, settings.skewed()))
+
+
+def second_virtual_node(home: Side) -> None:
+    """A VirtualNode of a name that is taken, stored while nobody was asked."""
+    first = home.api.get("virtualnodes", "liqo-tenant-verona", "verona")
+    home.cluster.namespace("elsewhere")
+    secret = home.api.get("secrets", "liqo-tenant-verona", first["spec"]["kubeconfigSecretRef"]["name"])
+    home.api.create("secrets", "elsewhere", {key: secret[key] for key in ("kind", "type", "data")} | {
+        "metadata": {"name": secret["metadata"]["name"], "labels": secret["metadata"].get("labels", {})}})  # fmt: skip
+    for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
+        for found in home.api.list(kind):
+            hooks = [hook | {"failurePolicy": "Ignore"} for hook in found["webhooks"]]
+            home.api.patch(kind, None, found["metadata"]["name"], {"webhooks": hooks})
+    metadata = {"name": "verona", "labels": {"liqo.io/remote-cluster-id": "verona"}}
+    home.api.create("virtualnodes", "elsewhere", {"kind": "VirtualNode", "metadata": metadata, "spec": first["spec"]})
+
+
+def running(home: Side) -> dict[str, tuple[str, str, int]]:
+    """UID, phase and restarts of each pod that was offloaded."""
+    return {
+        pod["metadata"]["name"]: (
+            pod["metadata"]["uid"],
+            pod["status"]["phase"],
+            sum(one["restartCount"] for one in pod["status"].get("containerStatuses", [])),
+        )
+        for pod in home.cluster.pods("shop")
+    }
+
+
+@pytest.mark.refusals("a pod on a node whose grant is gone, and data that would be lost")
+def test_a_loaded_pair_is_upgraded_whose_objects_break_todays_bounds(loaded: Pair) -> None:
+    home, away = loaded.consumer, loaded.provider
+    today = settings.liqod().parents[2]
+    home.liqoctl("peer", "--remote-kubeconfig", away.cluster.kubeconfig, "--cpu=4", "--memory=4Gi", "--pods=20")
+    asked = ("--remote-cluster-id", "verona", "--class", "share", "--cpu=2", "--memory=2Gi", "--pods=10")
+    home.liqoctl("create", "resourceslice", "spare", *asked)
+    for namespace in ("shop", "vault"):
+        home.cluster.namespace(namespace)
+        home.liqoctl("offload", "namespace", namespace, "--pod-offloading-strategy", "Remote")
+    for name, node in (("one", "verona"), ("two", "verona"), ("three", "spare")):
+        pod = busybox(name)
+        pod["spec"]["nodeName"] = node
+        home.api.create("pods", "shop", pod)
+    wait_for(lambda: {one[1] for one in running(home).values()} == {"Running"}, SOON, "the pods to run")
+
+    # A slice that is too large now, a claim of which home knows nothing, a percentage that was none, two of one name.
+    large = {"kind": "ResourceSlice", "metadata": {"name": "large", "labels": {"liqo.io/remote-cluster-id": "verona"}}}
+    home.api.create(
+        "resourceslices", "liqo-tenant-verona", {**large, "spec": {"class": "x" * 100_000, "providerClusterID": "verona"}}
+    )
+    wait_for(lambda: away.api.find("resourceslices", "liqo-tenant-padua", "large"), SOON, "the large slice to be there")
+    labels = {"offloading.liqo.io/origin": "padua", "offloading.liqo.io/destination": "verona"}
+    claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "data", "labels": labels}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}  # fmt: skip
+    away.api.create("persistentvolumeclaims", "vault-padua", claim)
+    none = {"metadata": {"annotations": {"liqo.io/sharing-percentage": "0"}}}
+    away.api.patch("tenants", "liqo-tenant-padua", "padua", none)
+    home.daemon.stop()
+    second_virtual_node(home)
+    before, node = running(home), home.api.get("nodes", None, "verona")["metadata"]["uid"]
+
+    away.upgrade(today)
+    home.upgrade(today)
+
+    def granted_nothing() -> bool:
+        quotas = [one for one in away.api.list("quotas", "liqo-tenant-padua") if one["metadata"]["name"].startswith("spare-")]
+        return all(amount in ("0", 0) for one in quotas for amount in one["spec"]["resources"].values())
+
+    wait_for(granted_nothing, SOON, "the slice of class share to get nothing more")
+    told = lambda: condition(home.api.get("virtualnodes", "elsewhere", "verona"), "Node").get("reason")  # noqa: E731
+    wait_for(lambda: told() == "NodeNameTaken", SOON, "the second virtual node to say why it has no Node")
+    wait_for(lambda: is_ready(home.api.get("nodes", None, "verona")), SOON, "the node to be Ready")
+    stays(lambda: running(home) == before, 5, "the pods, as they were")
+    assert home.api.get("nodes", None, "verona")["metadata"]["uid"] == node
+    pod = busybox("four")
+    pod["spec"]["nodeName"] = "verona"
+    home.api.create("pods", "shop", pod)
+    wait_for(lambda: running(home)["four"][1] == "Running", SOON, "a new pod to run")
+
+    kept = home.liqoctl.attempt("unoffload", "namespace", "vault", "--skip-confirm", "--timeout", "20s")
+    assert "liqoctl unoffload namespace vault --delete-volumes" in kept.err, kept
+    assert away.api.get("persistentvolumeclaims", "vault-padua", "data")
+    home.liqoctl("unoffload", "namespace", "vault", "--skip-confirm", "--delete-volumes")
+    gone = lambda: away.api.find("namespaces", None, "vault-padua") is None  # noqa: E731
+    wait_for(gone, SOON, "the twin with the claim to be gone")
+    # It may still go, at both ends.
+    home.api.delete("resourceslices", "liqo-tenant-verona", "large")
+    for side, namespace in ((home, "liqo-tenant-verona"), (away, "liqo-tenant-padua")):
+        slices = lambda s=side, n=namespace: s.api.find("resourceslices", n, "large") is None  # noqa: E731
+        wait_for(slices, SOON, f"the large slice to be gone in {side.name}")
+
+
+@pytest.mark.refusals("an earlier version lets nothing in under a policy that it does not understand")
+def test_keys_of_todays_policy_are_taken_off_before_a_rollback(loaded: Pair) -> None:
+    home, away = loaded.consumer, loaded.provider
+    policy = json.dumps({"hostPorts": True, "objectLabels": ["grafana_dashboard"], "strictMetadata": True})
+    away.cluster.kubectl("annotate", "namespace", "liqo-tenant-padua", f"liqo.io/pod-policy={policy}")
+    away.upgrade(settings.skewed())
+    pod = busybox("five")
+    pod["spec"]["nodeName"] = "verona"
+    home.api.create("pods", "shop", pod)
+
+    def told() -> bool:
+        return "liqo.io/pod-policy" in str(home.cluster.events("shop", "five"))
+
+    wait_for(told, SOON, "the pod to say that the policy cannot be understood")
+    text = (settings.TREE / "docs/operations.md").read_text(encoding="utf-8")
+    (line,) = [block for block in re.findall(r"(?:^    .*\n)+", text, re.MULTILINE) if "tojson" in block]
+    kubectl = " ".join(str(word) for word in away.cluster.kubectl_command())
+    away.cluster.space.run("bash", "-c", f'kubectl() {{ {kubectl} "$@"; }}; set -o pipefail; {line}', timeout=60)
+    left = away.api.get("namespaces", None, "liqo-tenant-padua")["metadata"]["annotations"]["liqo.io/pod-policy"]
+    assert json.loads(left) == {"hostPorts": True}
+    wait_for(lambda: running(home)["five"][1] == "Running", SOON, "the pod to run")
