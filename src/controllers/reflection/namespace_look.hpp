@@ -1,0 +1,50 @@
+// One look at a namespace as a whole: both sides are read, the first time, and then its copies are compared.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "controllers/reflection/reflected_namespace.hpp"
+
+namespace liqo::reflector {
+
+/// Reads or compares, and says when that is due again. Where something of the copies comes home, those of a twin in
+/// which something happens are compared after two seconds already, then less and less often. It lives as long as its
+/// look is awaited. One thread.
+class NamespaceLook {
+ public:
+  /// `context` outlives it.
+  NamespaceLook(std::shared_ptr<ReflectedNamespace> ns, NamespaceContext& context)
+      : ns_(std::move(ns)), context_(context), state_(ns_->reading()) {}
+  NamespaceLook(const NamespaceLook&) = delete;
+  NamespaceLook& operator=(const NamespaceLook&) = delete;
+
+  /// Looks, once for each NamespaceLook.
+  asio::awaitable<kube::Outcome> look();
+
+ private:
+  /// Reads both sides. Nothing = the look goes on.
+  asio::awaitable<std::optional<kube::Outcome>> read();
+  /// Compares copies with what is known of them, and lists home where it is not watched. Nothing = the look goes on.
+  asio::awaitable<std::optional<kube::Outcome>> compare();
+  asio::awaitable<kube::Result<void>> read_copies();
+  asio::awaitable<kube::Result<void>> read_home();
+  /// Finds which objects at home have come, changed or gone, of a kind that is not watched there.
+  asio::awaitable<kube::Result<void>> list_home();
+  asio::awaitable<kube::Result<void>> compare_copies(bool is_late);
+  /// Waits until one more list may be asked for at home.
+  asio::awaitable<std::optional<kube::async::Slots::Slot>> take_home_slot() const;
+  /// How long the namespace waits because what was read of others is still being worked on; nothing = it is read now.
+  /// It is woken when there is room.
+  std::optional<kube::Duration> waits_for_others();
+  /// Whether its copies are compared later, because others have none yet.
+  bool is_put_off() const;
+  /// When the next look is due.
+  kube::Outcome next_look();
+
+  std::shared_ptr<ReflectedNamespace> ns_;
+  NamespaceContext& context_;
+  ReadingState& state_;  ///< of ns_
+};
+
+}  // namespace liqo::reflector

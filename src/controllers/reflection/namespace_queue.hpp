@@ -1,0 +1,45 @@
+// The part of a Reflector's queue that is one namespace's.
+// Tested by test/unit/controllers/reflection/reflector_test.cpp.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "controllers/reflection/namespace_context.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::reflector {
+
+/// Makes objects of one namespace due, at the pace of their kind. One thread.
+class NamespaceQueue {
+ public:
+  /// The name that stands for all objects of the namespace; no object can have it.
+  static constexpr std::string_view all_objects = "*";
+
+  /// Of the namespace `ns` at home. `context` and `controller` outlive it.
+  NamespaceQueue(std::string ns, const NamespaceContext& context, kube::Controller& controller)
+      : ns_(std::move(ns)), context_(context), controller_(controller) {}
+
+  /// Makes an object at home due once its kind's pace allows it; "" stands for the namespace as a whole.
+  void add(std::string name = {}) const;
+  /// Makes an object, or with "" the namespace as a whole, due after a time, unless it is due earlier.
+  void add_after(std::string name, kube::Duration pause) const;
+  /// Makes the object due of which a copy has that name, if it can be the name of one.
+  void add_copy(std::string_view remote_name) const;
+  /// How long an object is not to be looked at yet, because it was a moment ago; 0 or less: it may be.
+  kube::Duration rests_for(const std::string& name) const;
+  /// Notes that an object is looked at now, for its pace.
+  void note_look(const std::string& name);
+  /// Forgets when an object was looked at, because nothing is left of it.
+  void forget(const std::string& name) { looked_at_.erase(name); }
+
+ private:
+  std::string ns_;
+  const NamespaceContext& context_;
+  kube::Controller& controller_;
+  std::map<std::string, kube::TimePoint> looked_at_;  ///< of a kind with a pace: when an object was, for its copy
+};
+
+}  // namespace liqo::reflector

@@ -1,0 +1,235 @@
+#include "controllers/reflection/reflected_object.hpp"
+
+#include <utility>
+
+#include "controllers/common/pauses.hpp"
+#include "controllers/reflection/copy_writer.hpp"
+#include "controllers/reflection/status_gatherer.hpp"
+#include "core/reflection/was_there_before.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/reasons.hpp"
+
+namespace liqo::reflector {
+namespace {
+
+using namespace std::chrono_literals;
+namespace action = reflection::reflection_action;
+using kube::Outcome;
+
+/// A copy that somebody is deleting is looked at again after this time.
+constexpr kube::Duration deletion_pause = 5s;
+/// The pause between two writes at home of what has come of one copy, where only home has changed the object.
+constexpr kube::Duration gathering_rest = 10s;
+
+/// Whether it bears what our copies do, and those of the Go version do not.
+bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annotations::reflected_digest); }
+
+}  // namespace
+
+asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
+  if (auto end = end_without_reading()) co_return std::move(*end);
+  if (is_at_home_) {
+    auto read = co_await ns_->home().read_object(name_);
+    if (!read) co_return Outcome::retry(std::move(read.error()));
+    local_ = std::move(*read);
+    source_ = local_ ? local_->version_number() : 0;
+  }
+  forge();
+  tell_references();
+  tell_left_out();
+  if (auto end = end_if_as_wished()) co_return std::move(*end);
+  // A copy that is to be immutable needs a read: an apply on another owner's object would make that immutable, and
+  // CopyWriter::give_back() could not undo it.
+  if (ns_->twin().copies().find(remote_name_) || (is_wanted_ && kube::bool_at(wanted_->tree(), {"immutable"}))) {
+    auto read = co_await ns_->twin().read_object(remote_name_);
+    if (!read) co_return Outcome::retry(std::move(read.error()));
+    remote_ = std::move(*read);
+    // The answer to an apply was lost, and it may have hit an object that another owner had made meanwhile.
+    if (remote_ && ns_->notes().unsure.contains(remote_name_) && is_marked(*remote_) &&
+        core::was_there_before(*remote_, api::reflection_manager)) {
+      CopyWriter writer(ns_, context_);
+      co_return co_await writer.give_back(remote_name_);
+    }
+  }
+  if (!ns_->is_current()) co_return Outcome::done();
+  if (!is_at_home_ && !remote_) {
+    ns_->forget(name_, remote_name_);
+    co_return Outcome::done();
+  }
+  if (wishes_ != ns_->wishes()) forge();
+  // The Go version copies all objects of the kind, and pods may use a copy of its making.
+  if (context_.kind.referred_only && !is_at_home_ && remote_ && !is_marked(*remote_)) {
+    settle();
+    co_return Outcome::done();
+  }
+  auto plan = reflection::plan_reflection({.kind = context_.kind, .policy = context_.policy, .ctx = context_.forging},
+                                          local_ ? &*local_ : nullptr, std::exchange(wanted_, std::nullopt),
+                                          remote_ ? &*remote_ : nullptr);
+  co_return co_await carry_out(std::move(plan));
+}
+
+std::optional<Outcome> ReflectedObject::end_without_reading() {
+  remote_name_ = context_.kind.remote_name(name_, context_.forging);
+  if (!ns_->reading().was_read || remote_name_.empty()) return Outcome::done();
+  const auto at_home = ns_->home().version_of(name_);
+  is_at_home_ = at_home.has_value();
+  source_ = at_home.value_or(0);
+  if (!is_at_home_) ns_->home().referred().erase(name_);
+  const Copy* known = ns_->twin().copies().find(remote_name_);
+  if (!is_at_home_ && !known) {
+    tell_references();
+    ns_->forget(name_, remote_name_);
+    return Outcome::done();
+  }
+  if (known && known->settled_for && known->source == source_) {
+    ns_->home().drop_text(name_);
+    return Outcome::done();
+  }
+  // This key was queued before the last look, and the pace of its kind asks for a rest.
+  if (const auto rest = ns_->queue().rests_for(name_); rest > 0s) return Outcome::again_after(rest);
+  if (is_at_home_) ns_->queue().note_look(name_);
+  return std::nullopt;
+}
+
+void ReflectedObject::forge() {
+  // The annotation that allowed the object in the list may be gone from what was read since.
+  const ReferredObjects& referred = ns_->home().referred();
+  const bool is_asked_for = local_ && (!context_.kind.referred_only || referred.contains(name_) ||
+                                       referred.takes_all() || reflection::is_allowed(*local_));
+  wishes_ = ns_->wishes();
+  wanted_ = is_asked_for ? reflection::wanted_copy({.kind = context_.kind,
+                                                    .policy = context_.policy,
+                                                    .ctx = context_.forging,
+                                                    .without_notes = ns_->notes().without_notes.contains(name_)},
+                                                   *local_, ns_->twin().ns())
+                         : std::nullopt;
+  is_wanted_ = wanted_.has_value();
+  wish_ = is_wanted_ ? wanted_->annotation(api::annotations::reflected_digest) : std::string_view();
+}
+
+std::optional<Outcome> ReflectedObject::end_if_as_wished() {
+  const Copy* known = ns_->twin().copies().find(remote_name_);
+  if (!known || known->settled_for != wish_) return std::nullopt;
+  // The status that was brought home may have been changed at home.
+  const auto gathered = ns_->notes().gathered.find(name_);
+  if (!context_.kind.gather || !is_wanted_ || gathered == ns_->notes().gathered.end() ||
+      gathered->second.digest == gathered_digest(*local_)) {
+    ns_->twin().copies().settle_source(remote_name_, source_);
+    return Outcome::done();
+  }
+  if (gathered->second.at)
+    if (const auto rest = *gathered->second.at + gathering_rest - context_.clock.now(); rest > 0s)
+      return Outcome::again_after(rest);
+  return std::nullopt;
+}
+
+asio::awaitable<Outcome> ReflectedObject::carry_out(reflection::ReflectionPlan plan) {
+  CopyWriter writer(ns_, context_);
+  if (auto* apply = std::get_if<action::Apply>(&plan)) {
+    // A wish that has changed is followed by changes of status, so the copy is looked at soon. A copy that somebody
+    // else keeps changing is put right only at the usual comparisons.
+    if (context_.kind.gather && (!remote_ || remote_->annotation(api::annotations::reflected_digest) != wish_))
+      ns_->look_soon();
+    co_return co_await writer.apply(std::move(*local_), std::move(*apply));
+  }
+  if (auto* remove = std::get_if<action::Remove>(&plan)) {
+    if (!is_wanted_ && context_.kind.referred_only) {
+      auto pause = co_await stays_for_now();
+      if (!pause) co_return Outcome::retry(std::move(pause.error()));
+      if (*pause) co_return Outcome::again_after(**pause);
+    }
+    co_return co_await take_away(std::move(*remove));
+  }
+  if (const auto* trim = std::get_if<action::Trim>(&plan))
+    co_return co_await writer.trim(std::move(*local_), std::move(*remote_), kube::json::serialize(trim->patch));
+  if (remote_ && remote_->is_deleting() && is_wanted_) co_return Outcome::again_after(deletion_pause);
+  const auto* keep = std::get_if<action::Keep>(&plan);
+  if (keep) tell_disabled(keep->message);
+  if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local_)
+    context_.events.warning(*local_, context_.kind.resource, api::reasons::failed_reflection, refuse->message);
+  co_return co_await leave(keep != nullptr);
+}
+
+asio::awaitable<Outcome> ReflectedObject::leave(bool kept) {
+  if (context_.kind.gather && local_ && remote_ && is_wanted_ && kept) {
+    StatusGatherer gatherer(ns_, context_);
+    kube::json::value status = context_.kind.gather(*local_, *remote_);
+    auto gathered = co_await gatherer.bring_home(std::move(*local_), remote_name_, std::move(status));
+    if (!gathered) co_return std::move(gathered.error());
+    source_ = *gathered;
+  }
+  if (remote_) settle();
+  if (remote_ && wishes_ != ns_->wishes()) ns_->twin().copies().doubt_source(remote_name_);
+  co_return Outcome::done();
+}
+
+asio::awaitable<Outcome> ReflectedObject::take_away(action::Remove remove) {
+  // A copy that was removed for replacement and is still there with the same UID is held up by a finalizer.
+  if (const auto replaced = ns_->notes().replaced.find(remote_name_);
+      is_wanted_ && replaced != ns_->notes().replaced.end() && replaced->second == remove.uid)
+    co_return Outcome::again_after(deletion_pause);
+  // Another object of the name may be a copy, too, and would be forgotten below: 409 is a failure here.
+  auto removed =
+      co_await context_.provider.remove(context_.kind.copies(), {ns_->twin().ns(), remote_name_}, {.uid = remove.uid});
+  if (!removed && !removed.error().is_not_found())
+    co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
+  if (is_wanted_) ns_->notes().replaced[remote_name_] = remove.uid;
+  ns_->twin().copies().erase(remote_name_);
+  if (!is_wanted_) ns_->forget(name_, remote_name_);
+  if (local_ && !remove.message.empty())
+    context_.events.normal(*local_, context_.kind.resource, api::reasons::reflection_disabled, remove.message);
+  if (!is_wanted_) co_return Outcome::done();
+  // The next look creates the copy anew, or finds what holds up the removal.
+  ns_->twin().copies().doubt(remote_name_);
+  co_return Outcome::again_after(0s);
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> ReflectedObject::stays_for_now() {
+  if (const auto pause = ns_->home().referred().stays_for(name_)) co_return *pause;
+  if (!is_at_home_) {
+    auto missed = co_await ns_->home().find_unlisted(name_);
+    if (!missed) co_return std::unexpected(std::move(missed.error()));
+    if (*missed || !ns_->is_current()) co_return kube::Duration::zero();
+  }
+  // A pod that refers to the object may have come during the read.
+  if (ns_->home().version_of(name_).has_value() != is_at_home_) co_return kube::Duration::zero();
+  co_return std::nullopt;
+}
+
+void ReflectedObject::settle() {
+  const bool is_ours = reflection::is_copy(context_.kind, *remote_, context_.forging);
+  ns_->twin().copies().settle(*remote_, wish_, source_, is_ours);
+}
+
+void ReflectedObject::tell_references() {
+  if (!context_.kind.secrets_of || !context_.on_references || !ns_->is_current()) return;
+  std::vector<std::string> secrets = is_wanted_ ? context_.kind.secrets_of(*local_) : std::vector<std::string>();
+  if (secrets.empty() && ns_->notes().referring.erase(name_) == 0) return;
+  if (!secrets.empty()) ns_->notes().referring.insert(name_);
+  context_.on_references(ns_->home().ns(), name_, std::move(secrets));
+}
+
+void ReflectedObject::tell_left_out() {
+  if (!context_.kind.left_out) return;
+  std::string words = is_wanted_ ? context_.kind.left_out(*local_, context_.forging) : "";
+  auto& told = ns_->notes().told;
+  const auto known = told.find(name_);
+  if (words.empty()) {
+    if (known != told.end()) known->second.lacks = false;
+    return;
+  }
+  const kube::TimePoint now = context_.clock.now();
+  const bool was_told = known != told.end() && (known->second.lacks || now - known->second.at < tell_again_after);
+  if (!was_told) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
+  told[name_] = {.at = was_told ? known->second.at : now, .lacks = true};
+}
+
+void ReflectedObject::tell_disabled(const std::string& message) {
+  if (!local_ || message.empty()) return;
+  std::string words = std::string(local_->uid()) + message;
+  if (std::exchange(ns_->notes().disabled[name_], words) != words)
+    context_.events.normal(*local_, context_.kind.resource, api::reasons::reflection_disabled, message);
+}
+
+}  // namespace liqo::reflector
