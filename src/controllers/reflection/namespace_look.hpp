@@ -8,9 +8,7 @@
 
 namespace liqo::reflector {
 
-/// Reads or compares, and says when that is due again. Where something of the copies comes home, those of a twin in
-/// which something happens are compared after two seconds already, then less and less often. It lives as long as its
-/// look is awaited. One thread.
+/// Reads or compares, and says when that is due again. It lives as long as its look is awaited. One thread.
 class NamespaceLook {
  public:
   /// `context` outlives it.

@@ -1,4 +1,5 @@
-// What a Reflector works with.
+// The parts of a process that a Reflector needs.
+// Tested by test/unit/controllers/reflection/reflector_test.cpp.
 #pragma once
 
 #include <cstddef>
