@@ -1,5 +1,5 @@
 // The part of a Reflector's queue that is one namespace's.
-// Tested by test/unit/controllers/reflection/reflector_test.cpp.
+// Tested by test/unit/controllers/reflection/reflected_namespace_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,5 +1,4 @@
 // One namespace whose objects of one kind are reflected, and its twin.
-// Tested by test/unit/controllers/reflection/reflector_test.cpp.
 #pragma once
 
 #include <chrono>
