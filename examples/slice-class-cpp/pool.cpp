@@ -3,10 +3,9 @@
 //     pool --pool=cpu=8,memory=16Gi,pods=100 [--class=pool]
 //
 // It finds its cluster as kubectl does: by KUBECONFIG, by ~/.kube/config, or by the service account of its pod.
-// rules.hpp has the rules; this file finds the slices and writes the answers.
+// rules.hpp has the rules; pool_controller.hpp finds the slices and writes the answers.
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -16,88 +15,20 @@
 #include <memory>
 #include <random>
 #include <span>
-#include <vector>
 
 #include "kube/async/clock.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/async/vital.hpp"
-#include "kube/base/printable.hpp"
 #include "kube/net/auth/exec_plugin.hpp"
 #include "kube/net/auth/infer_config.hpp"
 #include "kube/net/http/http_client.hpp"
-#include "kube/runtime/controller.hpp"
 #include "kube/runtime/manager.hpp"
-#include "kube/runtime/merge_patch.hpp"
 #include "kube/telemetry/log.hpp"
-#include "liqo/api/kinds.hpp"
-#include "liqo/api/labels.hpp"
-#include "liqo/api/resource_slice.hpp"
-#include "rules.hpp"
+#include "pool_controller.hpp"
 
 namespace {
 
 namespace asio = boost::asio;
-
-/// Answers the slices of its class. Needs: list and watch of resourceslices, and patch of resourceslices/status.
-class PoolController {
- public:
-  PoolController(kube::Manager& manager, std::string slice_class, pool::Amounts amounts)
-      : api_(manager.api()),
-        class_(std::move(slice_class)),
-        pool_(std::move(amounts)),
-        // The label is on what consumers have sent, and not on slices with which this cluster asks others.
-        slices_(
-            manager.caches().acquire({.resource = liqo::api::kinds::resource_slices,
-                                      .selection = {.label_selector = kube::label_is(liqo::api::labels::replicated)}})),
-        controller_(manager.environment(), {.name = "pool", .ready = [this] { return slices_->has_synced(); }},
-                    [this](const kube::WorkKey&) { return answer_all(); }) {
-    // One key for all of them: what one slice gives back, another may get.
-    slices_.subscribe([this](const kube::ObjectKey&) { controller_.enqueue({"", {"", "pool"}}); });
-    manager.add([this] { return controller_.run(); });
-  }
-
- private:
-  asio::awaitable<kube::Outcome> answer_all() {
-    std::vector<kube::Object> ours = slices_in_turn();
-    std::optional<kube::Failure> failed;
-    for (kube::Object& slice : ours) {
-      // What is being deleted keeps its share until it is gone.
-      if (slice.is_deleting()) continue;
-      const pool::Answer answer = pool::decide(slice, ours, pool_);
-      const auto status = pool::plan_status(slice, answer, api_.clock().wall());
-      if (!status) continue;
-      auto written = co_await kube::merge_patch(api_, *slices_, slice.key(),
-                                                {.body = kube::json::serialize(*status),
-                                                 .phase = "answering " + slice.key().text(),
-                                                 .options = {.subresource = "status"}});
-      // One that cannot be answered, or has changed meanwhile, holds up no other.
-      if (!written) {
-        failed = std::move(written.error());
-      } else if (*written) {
-        slice = std::move(**written);
-        const std::string_view said = answer.accepted ? ": accepted: " : ": denied: ";
-        std::cout << kube::printable(slice.key().text()) << said << kube::printable(answer.message) << std::endl;
-      }
-    }
-    co_return failed ? kube::Outcome::retry(std::move(*failed)) : kube::Outcome::done();
-  }
-
-  /// The slices of this class; who asked first is first.
-  std::vector<kube::Object> slices_in_turn() const {
-    std::vector<kube::Object> ours;
-    for (kube::Object& slice : slices_->objects())
-      if (liqo::api::ResourceSlice(slice).slice_class() == class_) ours.push_back(std::move(slice));
-    std::ranges::sort(ours, {},
-                      [](const kube::Object& slice) { return std::pair(slice.creation_timestamp(), slice.uid()); });
-    return ours;
-  }
-
-  kube::Api& api_;
-  std::string class_;
-  pool::Amounts pool_;
-  kube::InformerHandle slices_;
-  kube::Controller controller_;
-};
 
 asio::awaitable<void> wait_for_signal() {
   asio::signal_set signals(co_await asio::this_coro::executor, SIGINT, SIGTERM);
@@ -161,7 +92,7 @@ int main(int argc, char** argv) {
   kube::net::HttpClient client(io.get_executor(), clock, *credentials);
   kube::Manager manager({io.get_executor(), clock, random, metrics}, client,
                         {.cluster = config->cluster, .source = {}});
-  PoolController controller(manager, flags->slice_class, std::move(*amounts));
+  pool::PoolController controller(manager, flags->slice_class, std::move(*amounts), std::cout);
   std::exception_ptr ended;
   asio::co_spawn(io, run_until_signal(manager, client), [&ended](std::exception_ptr how) { ended = std::move(how); });
   io.run();

@@ -1,4 +1,4 @@
-// examples/slice-class-cpp: its rules, which are those of examples/slice-class.
+// The rules of examples/slice-class-cpp, which are those of examples/slice-class.
 #include <doctest/doctest.h>
 
 #include <tuple>
