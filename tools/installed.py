@@ -16,7 +16,7 @@ def build_example(name: str, build: Path, place: Path) -> Path | None:
     staged, copy, made = place / "root", place / name, place / "build"
     if not quietly(*MESON, "install", "-C", build, "--no-rebuild", "--quiet", "--tags", "devel", "--destdir", staged):
         return None
-    shutil.copytree(ROOT / "examples" / name, copy)
+    shutil.copytree(ROOT / "examples" / name, copy, ignore=shutil.ignore_patterns("build"))
     (pc,) = staged.rglob("liqo-api.pc")
     # What is staged believes that it lies below /.
     where = {"PKG_CONFIG_PATH": str(pc.parent), "PKG_CONFIG_SYSROOT_DIR": str(staged)}
