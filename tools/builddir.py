@@ -27,11 +27,11 @@ def setup(output=None) -> bool:
     return True
 
 
-def quietly(*command: str | Path) -> bool:
-    """Runs a command, and shows the end of what it said only when it fails."""
+def quietly(*command: str | Path, **environment: str) -> bool:
+    """Runs a command, with these variables besides, and shows the end of what it said only when it fails."""
     result = subprocess.run(
         [str(word) for word in command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace", check=False,
+        errors="replace", check=False, env={**os.environ, **environment},
     )  # fmt: skip
     if result.returncode != 0:
         print("\n".join(result.stdout.splitlines()[-200:]), file=sys.stderr, flush=True)

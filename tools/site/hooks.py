@@ -19,6 +19,7 @@ ELSEWHERE = {
     "bench/README.md": "benches.md",
     "charts/liqo/README.md": "chart.md",
     "examples/slice-class/README.md": "slice-class.md",
+    "examples/slice-class-cpp/README.md": "slice-class-cpp.md",
     "subprojects/kube/README.md": "library.md",
 }
 # Pages that have moved: who has kept their address is led on.

@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 from .. import settings
+from . import program_image
 
 sys.path.insert(0, str(settings.TREE / "tools"))
 
-from shipping import archive, debian, elf, oci, root  # noqa: E402
+from shipping import debian  # noqa: E402
 
 PYTHON = Path("/usr/bin/python3").resolve()
 
@@ -23,14 +24,4 @@ def write(target: Path, name: str) -> None:
         for path in debian.files(package)
         if path.is_file() and path.is_relative_to(f"/usr/lib/{PYTHON.name}")
     ]
-    modules = [path for path in brought if path.suffix == ".so"]
-    loader, libraries = elf.closure([PYTHON, *modules], root.LIBRARIES)
-    places = {f"usr/lib/x86_64-linux-gnu/{library}": path for library, path in libraries.items()}
-    places |= {f"usr{loader}": Path(loader), "usr/bin/python3": PYTHON}
-    places |= {str(path).removeprefix("/"): path for path in brought}
-    entries: dict[str, archive.Entry] = {
-        place: archive.File(path.read_bytes(), path.stat().st_mode & 0o755) for place, path in places.items()
-    }
-    entries |= {"lib": archive.Link("usr/lib"), "lib64": archive.Link("usr/lib64"), "proc": archive.Directory()}
-    layer = archive.tar(archive.with_parents(entries), 0)
-    target.write_bytes(oci.archive(layer, name, {}, "1970-01-01T00:00:00Z", time=0)[0])
+    program_image.write(target, name, PYTHON, "usr/bin/python3", brought)

@@ -1,0 +1,104 @@
+// The controller: finds the slices of a class, and writes what the rules say of them.
+#pragma once
+
+#include <algorithm>
+#include <boost/asio/awaitable.hpp>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kube/base/printable.hpp"
+#include "kube/runtime/controller.hpp"
+#include "kube/runtime/manager.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/resource_slice.hpp"
+#include "rules.hpp"
+
+namespace pool {
+
+/// Guarantees: never grants more than the pool has, also if answers of the API server are lost. Slices are answered in
+/// the order of their requests. One that cannot be answered holds up no other.
+/// Needs: get, list and watch of resourceslices, and patch of resourceslices/status.
+class PoolController {
+ public:
+  /// `told` gets a line for each answer.
+  PoolController(kube::Manager& manager, std::string slice_class, Amounts pool, std::ostream& told)
+      : api_(manager.api()),
+        class_(std::move(slice_class)),
+        pool_(std::move(pool)),
+        told_(told),
+        // The label is on what consumers have sent, and not on slices with which this cluster asks others.
+        slices_(
+            manager.caches().acquire({.resource = liqo::api::kinds::resource_slices,
+                                      .selection = {.label_selector = kube::label_is(liqo::api::labels::replicated)}})),
+        controller_(manager.environment(), {.name = "pool", .ready = [this] { return slices_->has_synced(); }},
+                    [this](const kube::WorkKey&) { return answer_all(); }) {
+    // One key for all of them: what one slice gives back, another may get.
+    slices_.subscribe([this](const kube::ObjectKey&) { controller_.enqueue({"", {"", "pool"}}); });
+    manager.add([this] { return controller_.run(); });
+  }
+
+ private:
+  boost::asio::awaitable<kube::Outcome> answer_all() {
+    if (is_stale_) {
+      if (auto read = co_await slices_->refresh(); !read) co_return kube::Outcome::retry(std::move(read.error()));
+      is_stale_ = false;
+    }
+    std::optional<kube::Failure> failed;
+    std::vector<kube::Object> ours = slices_in_turn();
+    for (kube::Object& slice : ours) {
+      // What is being deleted keeps its share until it is gone.
+      if (slice.is_deleting()) continue;
+      const Answer answer = decide(slice, ours, pool_);
+      const auto status = plan_status(slice, answer, api_.clock().wall());
+      if (!status) continue;
+      is_stale_ = true;
+      auto written = co_await kube::merge_patch(api_, *slices_, slice.key(),
+                                                {.body = kube::json::serialize(*status),
+                                                 .phase = "answering " + slice.key().text(),
+                                                 .options = {.subresource = "status"}});
+      if (!written) {
+        failed = std::move(written.error());
+        // It may have been carried out all the same, and what the slice has now counts for the others.
+        auto now = co_await api_.get(liqo::api::kinds::resource_slices, slice.key());
+        if (!now) co_return kube::Outcome::retry(std::move(*failed));
+        slices_->observe(*now);
+        slice = std::move(*now);
+      } else if (*written) {
+        slice = std::move(**written);
+        tell(slice, answer);
+      }
+      is_stale_ = false;
+    }
+    co_return failed ? kube::Outcome::retry(std::move(*failed)) : kube::Outcome::done();
+  }
+
+  /// The slices of this class; who asked first is first.
+  std::vector<kube::Object> slices_in_turn() const {
+    std::vector<kube::Object> ours;
+    for (kube::Object& slice : slices_->objects())
+      if (liqo::api::ResourceSlice(slice).slice_class() == class_) ours.push_back(std::move(slice));
+    std::ranges::sort(ours, {},
+                      [](const kube::Object& slice) { return std::pair(slice.creation_timestamp(), slice.uid()); });
+    return ours;
+  }
+
+  void tell(const kube::Object& slice, const Answer& answer) {
+    told_ << kube::printable(slice.key().text()) << (answer.accepted ? ": accepted: " : ": denied: ")
+          << kube::printable(answer.message) << std::endl;
+  }
+
+  kube::Api& api_;
+  std::string class_;
+  Amounts pool_;
+  std::ostream& told_;
+  kube::InformerHandle slices_;
+  bool is_stale_ = false;  ///< a write has not been answered: what is in the cache may be older
+  kube::Controller controller_;
+};
+
+}  // namespace pool
