@@ -29,6 +29,10 @@ bool BoundedTwins::is_counted(const std::string& twin) const {
   return bounds != bounds_.end() && bounds->second.counted;
 }
 
+bool BoundedTwins::lacks_room(const kube::Failure& refusal) {
+  return refusal.is_forbidden() && refusal.text().contains(core::twin_pods_quota_name);
+}
+
 bool BoundedTwins::knows_defaults() {
   if (!surroundings_) surroundings_.emplace(context_.home);
   return surroundings_->has_synced();

@@ -25,6 +25,8 @@ class BoundedTwins {
   bool is_bounded(const std::string& twin) const { return bounds_.contains(twin); }
   /// Whether it is there and counts them.
   bool is_counted(const std::string& twin) const;
+  /// Whether the API server refuses a Pod, or its resize, because the ResourceQuota of its twin has no room for it.
+  static bool lacks_room(const kube::Failure& refusal);
   /// Whether name_requests() can be asked. The first call begins to watch what it needs.
   bool knows_defaults();
   /// Has the containers of a Pod for the twin say what they request, as far as no LimitRange of it does.

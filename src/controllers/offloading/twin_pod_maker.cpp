@@ -88,8 +88,7 @@ asio::awaitable<Outcome> TwinPodMaker::await_bounds(const kube::Object& shadow) 
 
 asio::awaitable<Outcome> TwinPodMaker::take_refusal(const kube::Object& shadow, kube::Failure failure) {
   const kube::ObjectKey key = shadow.key();
-  const bool is_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
-  if (is_short) {
+  if (BoundedTwins::lacks_room(failure)) {
     core::OrderMemory& memory = memories_[key];
     const kube::TimePoint now = context_.clock.now();
     if (memory.await_bounds(now) < share_patience) co_return Outcome::again_after(share_patience);

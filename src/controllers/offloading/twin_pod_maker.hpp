@@ -1,5 +1,6 @@
 // How a provider makes the Pod of a ShadowPod, within the bounds of its twin.
 // Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
+// Tested by test/unit/controllers/namespaces/twin_pod_bounds_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,7 +1,6 @@
 #include "controllers/offloading/twin_pod_writer.hpp"
 
 #include "controllers/common/scopes.hpp"
-#include "core/namespaces/twin_pod_bounds.hpp"
 #include "core/offloading/capacity.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "core/offloading/shadow_plan.hpp"
@@ -104,7 +103,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TwinPodWriter::resi
       if (failure.is_not_found() && !is_unknown) co_return std::nullopt;
       if (!failure.is_permanent()) co_return kube::fail(std::move(patched.error()), "resizing the pod");
       const std::string words = is_unknown ? std::string(core::without_resize) : core::refusal_words(failure);
-      const bool is_short = failure.is_forbidden() && failure.text().contains(core::twin_pods_quota_name);
+      const bool is_short = BoundedTwins::lacks_room(failure);
       if (memories_[key].note_resize_refused(digest, is_short, context_.clock.now()))
         context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_update_pod,
                                 "the resize is refused: " + words);

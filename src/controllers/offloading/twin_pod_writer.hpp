@@ -1,5 +1,6 @@
 // What the provider writes on the Pods that it has made for ShadowPods.
-// Tested by test/unit/controllers/offloading/shadow_pod_test.cpp, resize_test.cpp and ephemeral_containers_test.cpp.
+// Tested by test/unit/controllers/offloading/shadow_pod_test.cpp and test/unit/controllers/offloading/resize_test.cpp.
+// Tested by test/unit/controllers/offloading/ephemeral_containers_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
