@@ -1,7 +1,8 @@
-// Where the data of claims is, or is to be: in this cluster, or in the twin namespace at a provider.
+#include "controllers/storage/storage_sites.hpp"
+
 #include "controllers/common/older_namesake.hpp"
 #include "controllers/links/provider_api.hpp"
-#include "controllers/storage/storage_provisioner.hpp"
+#include "core/storage/volume_plan.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_map.hpp"
@@ -17,8 +18,17 @@ std::string provider_words(std::string_view cluster) { return "cluster " + std::
 
 }  // namespace
 
-std::optional<kube::Object> StorageProvisioner::virtual_node(
-    const std::function<bool(const kube::Object&)>& is_it) const {
+StorageSites::StorageSites(FindReach reach, Context context, const std::function<void()>& changed)
+    : context_(context),
+      reach_(std::move(reach)),
+      virtual_nodes_(context.home.acquire({.resource = kinds::virtual_nodes})),
+      namespace_maps_(context.home.acquire({.resource = kinds::namespace_maps})) {
+  index_by_node_name(*virtual_nodes_);
+  for (kube::InformerHandle* source : {&virtual_nodes_, &namespace_maps_})
+    source->subscribe([changed](const kube::Change&) { changed(); });
+}
+
+std::optional<kube::Object> StorageSites::virtual_node(const std::function<bool(const kube::Object&)>& is_it) const {
   std::optional<kube::Object> found;
   for (kube::Object& node : virtual_nodes_->objects()) {
     if (!is_it(node)) continue;
@@ -29,7 +39,7 @@ std::optional<kube::Object> StorageProvisioner::virtual_node(
   return found;
 }
 
-std::string StorageProvisioner::twin_of(const kube::Object& virtual_node, std::string_view ns) const {
+std::string StorageSites::twin_of(const kube::Object& virtual_node, std::string_view ns) const {
   const std::string_view cluster = api::VirtualNode(virtual_node).cluster_id();
   for (const kube::Object& map : namespace_maps_->objects_in(virtual_node.ns())) {
     if (!api::NamespaceMap(map).is_outgoing_to(cluster)) continue;
@@ -39,7 +49,7 @@ std::string StorageProvisioner::twin_of(const kube::Object& virtual_node, std::s
   return {};
 }
 
-kube::Result<void> StorageProvisioner::connect(Site& site) const {
+kube::Result<void> StorageSites::connect(StorageSite& site) const {
   site.reach = reach_(site.virtual_node->key());
   if (!site.reach) return kube::fail(kube::Errc::missing, "there is no session with " + site.where);
   site.provider = std::make_unique<kube::Api>(site.reach->link->transport(), context_.clock, context_.random,
@@ -47,15 +57,14 @@ kube::Result<void> StorageProvisioner::connect(Site& site) const {
   return {};
 }
 
-std::optional<kube::Object> StorageProvisioner::selected_virtual_node(const kube::Object& claim) const {
+std::optional<kube::Object> StorageSites::selected_virtual_node(const kube::Object& claim) const {
   const std::string_view selected = claim.annotation(api::annotations::selected_node);
   return virtual_node(
       [&](const kube::Object& node) { return node.name() == selected && !older_namesake(*virtual_nodes_, node); });
 }
 
-kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::Object& claim,
-                                                                   std::string_view cluster) const {
-  Site site;
+kube::Result<StorageSite> StorageSites::site_in(const kube::Object& claim, std::string_view cluster) const {
+  StorageSite site;
   if (cluster.empty()) {
     site.where = storage::this_cluster;
     site.key = {context_.settings.storage.storage_namespace, std::string(claim.uid())};
@@ -82,7 +91,7 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_in(const kube::O
   return site;
 }
 
-asio::awaitable<kube::Result<StorageProvisioner::Site>> StorageProvisioner::site_of(kube::Object claim) const {
+asio::awaitable<kube::Result<StorageSite>> StorageSites::site_of(kube::Object claim) const {
   const auto node = selected_virtual_node(claim);
   const std::string selected(node ? api::VirtualNode(*node).cluster_id() : std::string_view());
   const std::string begun(claim.annotation(api::annotations::backing_cluster));
@@ -96,13 +105,14 @@ asio::awaitable<kube::Result<StorageProvisioner::Site>> StorageProvisioner::site
   co_return site_in(claim, selected);
 }
 
-kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const storage::Backing& backing) const {
-  Site site{.cluster = backing.cluster,
-            .where = backing.cluster.empty() ? std::string(storage::this_cluster) : provider_words(backing.cluster),
-            .key = backing.key,
-            .virtual_node = {},
-            .reach = {},
-            .provider = {}};
+kube::Result<StorageSite> StorageSites::site_of(const storage::Backing& backing) const {
+  StorageSite site{
+      .cluster = backing.cluster,
+      .where = backing.cluster.empty() ? std::string(storage::this_cluster) : provider_words(backing.cluster),
+      .key = backing.key,
+      .virtual_node = {},
+      .reach = {},
+      .provider = {}};
   if (backing.cluster.empty() && backing.key.ns != context_.settings.storage.storage_namespace)
     return kube::fail(kube::Errc::invalid_input, "the PersistentVolume names namespace " + backing.key.ns +
                                                      ", but liqod keeps data only in namespace " +
@@ -115,7 +125,14 @@ kube::Result<StorageProvisioner::Site> StorageProvisioner::site_of(const storage
   return site;
 }
 
-bool StorageProvisioner::is_gone(const kube::Failure& failure, const Site& site, std::string_view ns) const {
+bool StorageSites::has_twin(std::string_view cluster, std::string_view ns) const {
+  return virtual_node([&](const kube::Object& node) {
+           return api::VirtualNode(node).cluster_id() == cluster && !twin_of(node, ns).empty();
+         })
+      .has_value();
+}
+
+bool StorageSites::is_gone(const kube::Failure& failure, const StorageSite& site, std::string_view ns) const {
   if (failure.is_not_found()) return true;
   // With a twin our rights in it go, too: the provider then forbids what it would not find.
   return failure.is_forbidden() && site.virtual_node && twin_of(*site.virtual_node, ns) != site.key.ns;

@@ -1,9 +1,9 @@
-// What the files of StorageProvisioner share.
+// How long the provisioner of volumes waits between two looks, and how much it reads at a time.
 #pragma once
 
 #include <cstddef>
 
-#include "controllers/storage/storage_provisioner.hpp"
+#include "kube/base/time.hpp"
 
 namespace liqo::controllers {
 

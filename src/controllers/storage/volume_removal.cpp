@@ -1,9 +1,13 @@
-// How data goes: with a claim that never got its volume, and with a volume whose policy says so.
+#include "controllers/storage/volume_removal.hpp"
+
 #include <algorithm>
 #include <set>
+#include <string>
 
-#include "controllers/storage/storage_parts.hpp"
-#include "kube/runtime/finalizer.hpp"
+#include "controllers/storage/live_volume.hpp"
+#include "controllers/storage/storage_limits.hpp"
+#include "core/storage/volume.hpp"
+#include "core/storage/volume_plan.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/finalizers.hpp"
@@ -21,54 +25,61 @@ namespace storage = core::storage;
 
 }  // namespace
 
-asio::awaitable<Outcome> StorageProvisioner::abandon(kube::Object claim) {
-  waiting_since_.erase(std::string(claim.uid()));
+VolumeRemoval::VolumeRemoval(Context context, const StorageSites& sites, ClaimWriter& writer,
+                             storage::ClaimTimes& times)
+    : context_(context),
+      sites_(sites),
+      writer_(writer),
+      times_(times),
+      volumes_(context.home.acquire({.resource = kinds::volumes})) {}
+
+asio::awaitable<Outcome> VolumeRemoval::abandon(kube::Object claim) {
+  times_.end_wait(claim.uid());
   if (!claim.has_finalizer(api::finalizers::storage_provisioning)) co_return Outcome::done();
   if (storage::had_volume(claim)) {
     // The data goes with the volume, or stays with it: a cache that does not have it yet says nothing.
-    auto seen = co_await see_live_volume(claim);
+    auto seen = co_await has_live_volume(context_.home.api(), *volumes_, claim);
     if (!seen) co_return Outcome::retry(std::move(seen.error()));
     if (*seen) co_return Outcome::again_after(soon);
   }
   // In every place where it may have been begun: users may write both annotations.
   std::set<std::string> clusters{"", std::string(claim.annotation(api::annotations::backing_cluster))};
-  if (const auto selected = selected_virtual_node(claim)) clusters.emplace(api::VirtualNode(*selected).cluster_id());
+  if (const auto selected = sites_.selected_virtual_node(claim))
+    clusters.emplace(api::VirtualNode(*selected).cluster_id());
   for (const std::string& cluster : clusters) {
     // Without a twin nothing is left there. Without a session it is waited for.
-    if (!cluster.empty() && !virtual_node([&](const kube::Object& node) {
-          return api::VirtualNode(node).cluster_id() == cluster && !twin_of(node, claim.ns()).empty();
-        }))
-      continue;
-    auto site = site_in(claim, cluster);
+    if (!cluster.empty() && !sites_.has_twin(cluster, claim.ns())) continue;
+    auto site = sites_.site_in(claim, cluster);
     if (!site) co_return Outcome::again_after(later);
-    auto live = co_await api_of(*site).get(kinds::claims, site->key);
+    auto live = co_await sites_.api_of(*site).get(kinds::claims, site->key);
     if (!live && !live.error().is_not_found())
       co_return Outcome::retry(std::move(live.error()).in("looking at the claim behind it"));
     if (live && storage::is_backing_of(*live, claim.uid())) {
       // Another claim of the name may be behind this one, too: 409 is a failure here, and the finalizer stays.
-      auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = std::string(live->uid())});
+      auto removed = co_await sites_.api_of(*site).remove(kinds::claims, site->key, {.uid = std::string(live->uid())});
       if (!removed && !removed.error().is_not_found())
         co_return Outcome::retry(std::move(removed.error()).in("removing the claim behind it"));
     }
   }
   // What comes late would stay for ever: nobody looks for it once the claim is gone.
-  if (const kube::Duration left = left_of_doubt(claim.uid()); left > kube::Duration::zero())
+  if (const kube::Duration left = times_.left_of_doubt(claim.uid(), context_.clock.now());
+      left > kube::Duration::zero())
     co_return Outcome::again_after(std::min(left, later));
-  auto released =
-      co_await remove_finalizer(context_.home.api(), *claims_, claim, api::finalizers::storage_provisioning);
+  auto released = co_await writer_.release(claim);
   if (!released) co_return Outcome::retry(std::move(released.error()));
   co_return Outcome::done();
 }
 
-asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey key) {
+asio::awaitable<Outcome> VolumeRemoval::remove_volume(kube::ObjectKey key) {
   const auto volume = volumes_->find(key);
   if (!volume || !storage::is_to_be_deleted(*volume)) co_return Outcome::done();
   const auto recorded = storage::backing_of(*volume);
   // As long as the claim behind it is there, a late request to make it is refused.
-  if (const kube::Duration left = left_of_doubt(kube::string_at(volume->spec(), {"claimRef", "uid"}));
+  if (const kube::Duration left =
+          times_.left_of_doubt(kube::string_at(volume->spec(), {"claimRef", "uid"}), context_.clock.now());
       left > kube::Duration::zero())
     co_return Outcome::again_after(left);
-  auto site = site_of(*recorded);
+  auto site = sites_.site_of(*recorded);
   const auto told = [&](const kube::Failure& failure) {
     context_.events.warning(*volume, kinds::volumes, reasons::volume_delete_failed, failure.text());
   };
@@ -79,8 +90,8 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
   // Without a virtual node the peering has ended, and the twin namespace with it.
   if (site->cluster.empty() || site->provider) {
     const std::string_view ns = kube::string_at(volume->spec(), {"claimRef", "namespace"});
-    auto live = co_await api_of(*site).get(kinds::claims, site->key);
-    if (!live && !is_gone(live.error(), *site, ns)) {
+    auto live = co_await sites_.api_of(*site).get(kinds::claims, site->key);
+    if (!live && !sites_.is_gone(live.error(), *site, ns)) {
       told(live.error());
       co_return Outcome::retry(std::move(live.error()).in("looking at the claim that holds the data"));
     }
@@ -92,8 +103,8 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
                                                           "remove the volume and, where it does, the claim"));
         co_return Outcome::again_after(rarely);
       }
-      auto removed = co_await api_of(*site).remove(kinds::claims, site->key, {.uid = recorded->uid});
-      if (!removed && !removed.error().is_conflict() && !is_gone(removed.error(), *site, ns)) {
+      auto removed = co_await sites_.api_of(*site).remove(kinds::claims, site->key, {.uid = recorded->uid});
+      if (!removed && !removed.error().is_conflict() && !sites_.is_gone(removed.error(), *site, ns)) {
         told(removed.error());
         co_return Outcome::retry(std::move(removed.error()).in("removing the claim that holds the data"));
       }
@@ -104,7 +115,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_volume(kube::ObjectKey ke
                                    {.options = {.uid = std::string(volume->uid())}, .phase = "removing the volume"});
   if (!removed) co_return Outcome::retry(std::move(removed.error()));
   if (*removed)
-    log_.info("volume deleted", {{"volume", key}, {"cluster", cluster_of(*site)}, {"claim", recorded->key}});
+    log_.info("volume deleted", {{"volume", key}, {"cluster", sites_.cluster_of(*site)}, {"claim", recorded->key}});
   co_return Outcome::done();
 }
 

@@ -1,0 +1,78 @@
+// One ShadowPod and the Pod that it orders, in one reconcile.
+// Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <expected>
+#include <optional>
+
+#include "controllers/common/context.hpp"
+#include "controllers/offloading/order_memories.hpp"
+#include "controllers/offloading/shadow_pod_writer.hpp"
+#include "controllers/offloading/twin_consumers.hpp"
+#include "controllers/offloading/twin_pod_maker.hpp"
+#include "controllers/offloading/twin_pod_writer.hpp"
+#include "core/offloading/shadow_plan.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// What orders are carried out with. It outlives each of them.
+struct OrderTools {
+  const Context& context;
+  kube::Informer& pods;
+  TwinConsumers& consumers;
+  ShadowPodWriter& shadow_writer;
+  TwinPodWriter& pod_writer;
+  TwinPodMaker& maker;
+  OrderMemories& memories;
+};
+
+/// A ShadowPod that is there, and its Pod. Whoever reconciles it keeps it until reconcile() has ended.
+class OrderedPod {
+ public:
+  /// `pod`: the Pod of its name; nothing: there is none.
+  OrderedPod(OrderTools tools, kube::Object shadow, std::optional<kube::Object> pod);
+
+  /// Plans what is to be done next, and does it.
+  asio::awaitable<kube::Outcome> reconcile();
+
+ private:
+  core::ShadowSight sight() const { return {shadow_, pod_ ? &*pod_ : nullptr}; }
+  core::OrderMemory& memory() { return tools_.memories[key_]; }
+  /// How addresses of the API server of its home are mapped here, or how the reconcile ends where nobody knows yet.
+  asio::awaitable<std::expected<core::IpMapping, kube::Outcome>> await_mapping();
+  /// Carries out the plan, of which there is an act() for each kind. The caller holds it until it is done.
+  asio::awaitable<kube::Outcome> carry_out(core::ShadowPlan& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::Nothing& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::Refuse& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::LeaveForeign& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::Release& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::RemovePod& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::RecordLoss& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::AwaitConfirmation& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::AwaitCreate& plan);
+  asio::awaitable<kube::Outcome> act(const core::shadow_action::AwaitPod& plan);
+  asio::awaitable<kube::Outcome> act(core::shadow_action::Create& plan);
+  asio::awaitable<kube::Outcome> act(core::shadow_action::Keep& plan);
+  /// How a step of Keep has ended.
+  struct Taken {
+    std::optional<kube::Outcome> end = {};  ///< of the reconcile: no further step is taken
+    /// When the ShadowPod is to be looked at again after all steps.
+    std::optional<kube::Duration> again_after = {};
+  };
+  asio::awaitable<kube::Result<Taken>> take(core::shadow_action::Tell& step);
+  asio::awaitable<kube::Result<Taken>> take(const core::shadow_action::PatchPod& step);
+  asio::awaitable<kube::Result<Taken>> take(const core::shadow_action::Record& step);
+  asio::awaitable<kube::Result<Taken>> take(const core::shadow_action::Release& step);
+  asio::awaitable<kube::Result<Taken>> take(core::PodResize& step);
+  asio::awaitable<kube::Result<Taken>> take(core::EphemeralAddition& step);
+  asio::awaitable<kube::Result<Taken>> take(const core::shadow_action::AwaitNode& step);
+
+  OrderTools tools_;
+  const kube::Object shadow_;
+  const std::optional<kube::Object> pod_;
+  const kube::ObjectKey key_;
+};
+
+}  // namespace liqo::controllers

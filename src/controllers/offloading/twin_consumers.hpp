@@ -1,0 +1,42 @@
+// Whose the twins in this cluster are, and what the tenant namespaces of these consumers say.
+// Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "controllers/common/context.hpp"
+#include "core/common/ip.hpp"
+#include "core/policy/pod_policy.hpp"
+
+namespace liqo::controllers {
+
+/// Looks up the consumers of twins in shared caches. One thread.
+class TwinConsumers {
+ public:
+  explicit TwinConsumers(Context context);
+
+  /// Takes in a change of a namespace. Returns the consumers whose policy may be another one now, beside that of the
+  /// twin itself; nothing where no policy is another one.
+  std::optional<std::set<std::string>> observe(const kube::Change& change);
+  /// The cluster ID of the consumer that a twin namespace belongs to, "" where it is nobody's.
+  std::string consumer_of(std::string_view twin) const;
+  /// The policy of the consumer that a twin namespace belongs to, valid until the next change of a namespace. One that
+  /// cannot be understood is the strict one here: admission lets nothing new in by it.
+  const core::admission::PodPolicy& policy_of(const std::string& twin);
+
+  /// Whether api_server_mapping() can be asked.
+  bool knows_addresses() const;
+  /// How the pod finds the API server of its home from here. Errors: that is in the network of the consumer, which is
+  /// not ready.
+  kube::Result<core::IpMapping> api_server_mapping(const kube::Object& shadow) const;
+
+ private:
+  kube::InformerHandle namespaces_, configurations_;
+  std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until what decides it changes
+};
+
+}  // namespace liqo::controllers

@@ -1,0 +1,105 @@
+#include "controllers/offloading/twin_pod_maker.hpp"
+
+#include <string>
+
+#include "controllers/common/scopes.hpp"
+#include "core/namespaces/twin_pod_bounds.hpp"
+#include "core/offloading/order.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/reasons.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::Outcome;
+
+/// The bounds of a twin follow the pods that need them within moments: only a longer wait is told.
+constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
+/// Until a cache that was asked for just now is looked at again.
+constexpr kube::Duration cache_pause = 200ms;
+
+}  // namespace
+
+TwinPodMaker::TwinPodMaker(Context context, TwinConsumers& consumers, BoundedTwins& bounded, ShadowPodWriter& writer,
+                           OrderMemories& memories)
+    : context_(context),
+      consumers_(consumers),
+      bounded_(bounded),
+      writer_(writer),
+      memories_(memories),
+      pods_(context.home.acquire(scope_of_consumer_pods())) {}
+
+asio::awaitable<TwinPodMaker::Made> TwinPodMaker::make(const kube::Object& shadow, kube::Object& pod) {
+  if (auto end = co_await bound(shadow, pod)) co_return Made{.outcome = std::move(*end)};
+  const kube::ObjectKey key = shadow.key();
+  const kube::TimePoint sent_at = context_.clock.now();
+  auto created = co_await context_.home.api().create(kube::resources::pods, pod);
+  core::OrderMemory& memory = memories_[key];
+  if (!created && core::may_be_carried_out(created.error()))
+    memory.doubt_create(sent_at, created.error().code() == kube::Errc::timeout);
+  if (created) {
+    const kube::TimePoint now = context_.clock.now();
+    memory.note_created(now);
+    writer_.note_created(now);
+    bounded_.stop_waiting(key);
+    pods_->observe(std::move(*created));
+    co_return Made{.outcome = Outcome::done()};
+  }
+  if (!created.error().is_already_exists()) {
+    auto refused = co_await take_refusal(shadow, std::move(created.error()).in("creating the pod"));
+    co_return Made{.outcome = std::move(refused)};
+  }
+  // The pod is ours and not in the cache yet, or somebody else's: its labels and owner tell.
+  auto live = co_await context_.home.api().get(kube::resources::pods, key);
+  if (!live)
+    co_return Made{.outcome = Outcome::retry(std::move(live.error()).in("looking whose pod of that name it is"))};
+  if (live->label(api::labels::managed_by) != api::labels::managed_by_shadow_pod)
+    co_return Made{.outcome = Outcome::done(), .stranger = std::move(*live)};
+  pods_->observe(std::move(*live));
+  co_return Made{.outcome = Outcome::again_after(0ms)};
+}
+
+asio::awaitable<std::optional<Outcome>> TwinPodMaker::bound(const kube::Object& shadow, kube::Object& pod) {
+  const kube::ObjectKey key = shadow.key();
+  const bool is_bounded = bounded_.is_bounded(key.ns);
+  if (!is_bounded && consumers_.policy_of(key.ns).cluster_roles.empty()) co_return std::nullopt;
+  if (!bounded_.knows_defaults()) co_return Outcome::again_after(cache_pause);
+  if (!is_bounded || !bounded_.is_counted(key.ns)) co_return co_await await_bounds(shadow);
+  bounded_.name_requests(key.ns, pod);
+  // Room that comes while the create is being refused has to wake the ShadowPod, too.
+  bounded_.await_room(key);
+  co_return std::nullopt;
+}
+
+asio::awaitable<Outcome> TwinPodMaker::await_bounds(const kube::Object& shadow) {
+  const kube::ObjectKey key = shadow.key();
+  bounded_.await_room(key);
+  const kube::Duration waited = memories_[key].await_bounds(context_.clock.now());
+  if (waited < counting_patience) co_return Outcome::again_after(counting_patience - waited);
+  auto told = co_await writer_.tell(shadow, "nobody counts the pods of its namespace (ResourceQuota " +
+                                                std::string(core::twin_pods_quota_name) +
+                                                "), which the provider's liqod and kube-controller-manager do");
+  if (!told) co_return Outcome::retry(std::move(told.error()));
+  co_return Outcome::again_after(counting_patience);
+}
+
+asio::awaitable<Outcome> TwinPodMaker::take_refusal(const kube::Object& shadow, kube::Failure failure) {
+  const kube::ObjectKey key = shadow.key();
+  if (BoundedTwins::lacks_room(failure)) {
+    core::OrderMemory& memory = memories_[key];
+    const kube::TimePoint now = context_.clock.now();
+    if (memory.await_bounds(now) < share_patience) co_return Outcome::again_after(share_patience);
+    if (!memory.may_tell_of_no_room(now)) co_return Outcome::retry(std::move(failure));
+  }
+  if (failure.is_permanent()) {
+    context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
+    auto told = co_await writer_.tell(shadow, core::refusal_words(failure));
+    if (!told) co_return Outcome::retry(std::move(told.error()));
+  }
+  co_return Outcome::retry(std::move(failure));
+}
+
+}  // namespace liqo::controllers

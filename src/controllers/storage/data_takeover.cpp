@@ -1,0 +1,126 @@
+#include "controllers/storage/data_takeover.hpp"
+
+#include <algorithm>
+
+#include "controllers/common/guarded_write.hpp"
+#include "controllers/storage/storage_limits.hpp"
+#include "core/storage/volume.hpp"
+#include "kube/base/printable.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/annotations.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/reasons.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using kube::Outcome;
+namespace kinds = api::kinds;
+namespace reasons = api::reasons;
+namespace storage = core::storage;
+
+}  // namespace
+
+DataTakeover::DataTakeover(Context context, const StorageSites& sites, ClaimWriter& writer, VolumeMaker& maker)
+    : context_(context),
+      sites_(sites),
+      writer_(writer),
+      maker_(maker),
+      volumes_(context.home.acquire({.resource = kinds::volumes})) {}
+
+asio::awaitable<Outcome> DataTakeover::take_volume(kube::Object claim) {
+  const std::string name(storage::volume_to_take(claim));
+  auto volumes = co_await context_.home.api().list(kinds::volumes, "",
+                                                   {.selection = {.field_selector = kube::name_is(name)}}, max_bytes);
+  if (!volumes) co_return Outcome::retry(std::move(volumes.error()).in("looking for the volume to take"));
+  const auto refuse = [&](std::string why) {
+    context_.events.warning(claim, kinds::claims, reasons::provisioning_failed, std::move(why));
+    return Outcome::again_after(later);
+  };
+  const auto given = volumes->items.empty() ? kube::Result<kube::Object>(kube::fail(kube::Errc::missing, ""))
+                                            : kube::Object::from(std::move(volumes->items.front()));
+  if (!given || !storage::is_given_to(*given, claim))
+    co_return refuse("there is no PersistentVolume " + kube::in_quotes(name) +
+                     " that is free and given to this claim, as its annotation " +
+                     std::string(api::annotations::takes_volume) + " says");
+  const storage::Backing recorded = *storage::recorded_backing(*given);
+  auto site = sites_.site_of(recorded);
+  if (!site) co_return refuse(site.error().text());
+  if (!site->cluster.empty() && !site->provider) co_return refuse("there is no virtual node of " + site->where);
+  auto backing = co_await sites_.api_of(*site).get(kinds::claims, site->key);
+  if (!backing && !backing.error().is_not_found())
+    co_return Outcome::retry(std::move(backing.error()).in("looking at the claim that holds the data"));
+  if (!backing || backing->uid() != recorded.uid || backing->is_deleting())
+    co_return refuse("the claim " + recorded.key.text() + " in " + site->where + ", which held the data of " + name +
+                     ", is gone");
+  if (!storage::is_backing_of(*backing, claim.uid())) {
+    backing = co_await sites_.api_of(*site).patch(
+        kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))});
+    if (!backing) co_return Outcome::retry(std::move(backing.error()).in("taking the claim that holds the data"));
+  }
+  // The claim notes where its data is, for the case that the volume is lost.
+  auto noted = co_await writer_.note_backing(claim, *site);
+  if (!noted) co_return Outcome::retry(std::move(noted.error()));
+  // The volume stays whatever becomes of the claim, until whoever gives it to the claim says otherwise.
+  co_return co_await maker_.create_volume(std::move(*noted), std::move(*backing), *site, "Retain");
+}
+
+asio::awaitable<Outcome> DataTakeover::adopt(kube::Object claim, kube::Object volume, std::string cluster) {
+  auto site = sites_.site_in(claim, cluster);
+  if (!site) co_return Outcome::again_after(later);
+  auto backing = co_await sites_.api_of(*site).get(kinds::claims, site->key);
+  if (!backing && !sites_.is_gone(backing.error(), *site, claim.ns()))
+    co_return Outcome::retry(std::move(backing.error()).in("looking at the claim that holds the data"));
+  const bool is_taken = backing && storage::is_backing_of(*backing, claim.uid());
+  const core::ClusterPair* pair = site->reach ? &site->reach->forging.clusters : nullptr;
+  if (!backing || !(is_taken || storage::is_unrecorded_backing(*backing, claim, pair))) {
+    context_.events.warning(claim, kinds::claims, reasons::volume_lost,
+                            "there is no claim " + site->key.text() + " in " + site->where +
+                                " that the Go version has made to hold the data of " + std::string(volume.name()));
+    co_return Outcome::again_after(rarely);
+  }
+  if (!is_taken) {
+    auto patched = co_await sites_.api_of(*site).patch(
+        kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))});
+    if (!patched) co_return Outcome::retry(std::move(patched.error()).in("taking over the claim that holds the data"));
+  }
+  // The volume last: with its record the others count as written.
+  const storage::Backing recorded{.cluster = site->cluster, .key = site->key, .uid = std::string(backing->uid())};
+  auto noted = co_await writer_.note_backing(claim, *site);
+  if (!noted) co_return Outcome::retry(std::move(noted.error()));
+  auto patched = co_await kube::merge_patch(context_.home.api(), *volumes_, volume.key(),
+                                            {.body = guarded_patch(volume, storage::backing_record(recorded)),
+                                             .phase = "recording where the data of the volume is"});
+  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  if (*patched)
+    log_.info("volume of the Go version taken over",
+              {{"claim", claim.key()}, {"behind", site->key}, {"cluster", sites_.cluster_of(*site)}});
+  co_return Outcome::again_after(soon);
+}
+
+asio::awaitable<kube::Result<kube::Object>> DataTakeover::take_stray(kube::Object claim, kube::Object backing,
+                                                                     const StorageSite& site) {
+  if (!site.reach || !storage::is_stray_backing(backing, claim, site.reach->forging.clusters)) co_return backing;
+  // A retained volume keeps the data for itself, and one that is to be deleted takes it with it.
+  const std::string uid(backing.annotation(api::annotations::virtual_claim_uid));
+  const bool is_recorded = std::ranges::any_of(volumes_->objects(), [&](const kube::Object& volume) {
+    const auto recorded = storage::recorded_backing(volume);
+    return recorded && recorded->cluster == site.cluster && recorded->key == backing.key();
+  });
+  if (is_recorded) co_return backing;
+  auto former = co_await context_.home.api().list(
+      kinds::volumes, "", {.selection = {.field_selector = kube::name_is("pvc-" + uid)}, .limit = 1}, max_bytes);
+  if (!former) co_return kube::fail(std::move(former.error()), "looking for the volume of a former claim");
+  if (!former->items.empty()) co_return backing;
+  auto held = co_await writer_.hold(claim, site);
+  if (!held) co_return std::unexpected(std::move(held.error()));
+  if (!*held) co_return backing;
+  auto taken = co_await sites_.api_of(site).patch(
+      kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(backing, storage::backing_notes(claim))});
+  if (!taken) co_return kube::fail(std::move(taken.error()), "taking over the claim that holds the data");
+  log_.info("data of a claim that is not here any more is taken over",
+            {{"claim", claim.key()}, {"behind", site.key}, {"cluster", sites_.cluster_of(site)}});
+  co_return std::move(*taken);
+}
+
+}  // namespace liqo::controllers
