@@ -1,4 +1,5 @@
-// What the quota ledger and the desks of its Quotas share: caches, what is stored, how they write and count.
+// The caches, counters and settings that the quota ledger and its desks share.
+// Tested by test/unit/quota/quota_ledger_test.cpp.
 #pragma once
 
 #include <expected>

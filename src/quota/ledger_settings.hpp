@@ -1,4 +1,5 @@
 // The times of the quota ledger, and how it counts.
+// Tested by test/unit/quota/quota_ledger_test.cpp.
 #pragma once
 
 #include "core/quota/demand.hpp"

@@ -1,4 +1,5 @@
-// What several callers wait for that one of them does.
+// Work that one caller does and several wait for.
+// Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace liqo::quota {
 
-/// Work under way, and its result for whoever waits for it.
+/// A round of such work, and its result for whoever waits for it. One thread.
 struct SharedRound {
   explicit SharedRound(const boost::asio::any_io_executor& executor) : over(executor) {}
   kube::Result<void> result = kube::fail(kube::Errc::stopped, "whoever read what the slices hold was stopped");
