@@ -21,6 +21,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// The longest wait of a decision for the cache of ShadowPods to reach the record's floor.
+constexpr kube::Duration max_catch_up = 3s;
+constexpr kube::Duration look_interval = 100ms;
 /// The pause between two rounds of reads that look for the Pods of vanished ShadowPods.
 constexpr kube::Duration confirm_interval = 50ms;
 /// The pause after the Pods could not be read.
@@ -80,9 +83,18 @@ bool StoredPods::is_complete() {
   return false;
 }
 
-asio::awaitable<bool> StoredPods::progress(kube::Deadline deadline) {
+asio::awaitable<void> StoredPods::progress(kube::Deadline deadline) {
   progress_.reset();
-  co_return co_await progress_.wait_until(clock_, deadline);
+  co_await progress_.wait_until(clock_, deadline);
+}
+
+asio::awaitable<bool> StoredPods::catch_up(std::function<std::uint64_t()> floor) {
+  const kube::Deadline deadline = clock_.deadline_in(max_catch_up);
+  // A list that brings nothing new does not wake progress(), but may be what is waited for.
+  const auto is_there = [&] { return version() >= floor() && is_complete(); };
+  while (!is_there() && clock_.now() < deadline.at)
+    co_await progress({std::min(deadline.at, clock_.now() + look_interval)});
+  co_return is_there();
 }
 
 kube::Result<core::PodNeeds> StoredPods::needs_of(const kube::Object& shadow_pod) const {

@@ -35,9 +35,6 @@ class StoredPods {
   asio::awaitable<void> run();
   /// Everything that is stored has been counted once.
   bool has_synced() const;
-  /// Nothing that is stored can be missing: no list of ShadowPods came after which Pods have not been read. Where
-  /// false, they will be.
-  bool is_complete();
 
   /// Called with each ShadowPod that is seen stored, and again when it changes; must not suspend. One reader.
   void on_stored(std::function<void(const kube::ObjectKey&, const core::HeldShadow&)> handler) {
@@ -54,10 +51,16 @@ class StoredPods {
 
   /// The resource version up to which ShadowPods are counted.
   std::uint64_t version() const { return shadows_->version(); }
-  /// Waits until something more is counted; false: not by then. Cancellable.
-  asio::awaitable<bool> progress(kube::Deadline deadline);
+  /// Waits until everything up to that version is counted, and nothing that is stored can be missing. The version is
+  /// asked for again at each step. False: not in three seconds. Cancellable.
+  asio::awaitable<bool> catch_up(std::function<std::uint64_t()> floor);
 
  private:
+  /// Nothing that is stored can be missing: no list of ShadowPods came after which Pods have not been read. If false,
+  /// they will be.
+  bool is_complete();
+  /// Waits until something more is counted, or until then.
+  asio::awaitable<void> progress(kube::Deadline deadline);
   void recount(const kube::ObjectKey& key);
   /// Whether a Pod is where its consumer's pods are: anybody may give a Pod of his own the labels of theirs.
   bool is_in_twin(const kube::Object& pod) const;

@@ -1,5 +1,4 @@
-// Proof that a caller is an API server: it asked about a ShadowPod before the ShadowPod was stored.
-#include "quota/quota_ledger_parts.hpp"
+#include "quota/caller_proofs.hpp"
 
 namespace liqo::quota {
 namespace {
@@ -14,12 +13,10 @@ constexpr std::size_t max_watched_for = 1'000;
 
 }  // namespace
 
-void QuotaLedger::watch_for(const Desk& desk, const Asked& asked, bool large) {
+void CallerProofs::watch_for(const kube::ObjectKey& quota, const DeskQuestion& asked, bool large, kube::TimePoint now) {
   // The UID of a stored ShadowPod may be known to anybody, so asking about one proves nothing.
   if (asked.claimant.address.empty() || asked.reservation.grows()) return;
-  const kube::TimePoint now = context_.clock.now();
-  while (!unconfirmed_since_.empty() &&
-         now - unconfirmed_since_.front().first > settings_.request_timeout + expiry_slack) {
+  while (!unconfirmed_since_.empty() && now - unconfirmed_since_.front().first > life_) {
     unconfirmed_.erase(unconfirmed_since_.front().second);
     unconfirmed_since_.pop_front();
   }
@@ -32,21 +29,20 @@ void QuotaLedger::watch_for(const Desk& desk, const Asked& asked, bool large) {
   }
   if (unconfirmed_since_.size() >= max_unconfirmed) return;
   unconfirmed_since_.emplace_back(now, asked.key);
-  unconfirmed_.insert_or_assign(asked.key, Unconfirmed{.quota = desk.quota,
-                                                       .pod = asked.reservation.pod,
-                                                       .user = asked.user,
-                                                       .address = asked.claimant.address,
-                                                       .large = large});
+  unconfirmed_.insert_or_assign(asked.key, UnconfirmedReservation{.quota = quota,
+                                                                  .pod = asked.reservation.pod,
+                                                                  .user = asked.user,
+                                                                  .address = asked.claimant.address,
+                                                                  .large = large});
 }
 
-void QuotaLedger::confirm(const kube::ObjectKey& pod, const core::HeldShadow& shadow) {
-  if (unconfirmed_.empty()) return;
-  const auto found = unconfirmed_.extract(shadow.uid);
+std::optional<UnconfirmedReservation> CallerProofs::confirm(const kube::ObjectKey& pod,
+                                                            const core::HeldShadow& shadow) {
+  if (unconfirmed_.empty()) return std::nullopt;
+  auto found = unconfirmed_.extract(shadow.uid);
   // Who has read the stored ShadowPod knows its UID, and may have asked with it about another pod or for another user.
-  if (!found || found.mapped().pod != pod || found.mapped().user != shadow.user) return;
-  const Unconfirmed& asked = found.mapped();
-  if (const auto desk = desks_.find(asked.quota); asked.large && desk != desks_.end()) desk->second->large.confirm();
-  if (confirmed_) confirmed_(asked.address);
+  if (!found || found.mapped().pod != pod || found.mapped().user != shadow.user) return std::nullopt;
+  return std::move(found.mapped());
 }
 
 }  // namespace liqo::quota

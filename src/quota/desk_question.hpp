@@ -1,0 +1,34 @@
+// One admission on its way through a desk of the quota ledger, and those that are decided together.
+// Tested by test/unit/quota/quota_ledger_test.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/quota/admission_round.hpp"
+#include "kube/async/event.hpp"
+#include "quota/ledger_context.hpp"
+
+namespace liqo::quota {
+
+/// A ShadowPod that asks for room, and what it is told. Whoever waits and the desk share it. One thread.
+struct DeskQuestion : core::QuotaQuestion {
+  explicit DeskQuestion(const asio::any_io_executor& executor) : answered(executor) {}
+
+  /// Answers; only the first answer counts.
+  void tell(core::QuotaVerdict said);
+
+  std::string user;                           ///< as the ShadowPod names it
+  std::optional<core::QuotaVerdict> verdict;  ///< also set if nobody waits any more
+  kube::async::Event answered;
+};
+
+/// Questions that are decided together.
+using DeskBatch = std::vector<std::shared_ptr<DeskQuestion>>;
+
+/// Answers all of a batch with one verdict.
+void tell_all(const DeskBatch& batch, const core::QuotaVerdict& verdict);
+
+}  // namespace liqo::quota

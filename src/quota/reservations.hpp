@@ -1,0 +1,37 @@
+// Which reservations of a record are stored by now, how much the others hold, and which of them are due to expire.
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/quota/account.hpp"
+#include "core/quota/ledger.hpp"
+#include "kube/base/time.hpp"
+#include "quota/known_record.hpp"
+
+namespace liqo::quota {
+
+/// The version at which what was reserved for was seen stored; 0 = not yet.
+std::uint64_t stored_version(const core::QuotaAccount& account, const std::string& key,
+                             const core::Reservation& reservation);
+
+/// The sum of the reservations that are not stored yet.
+core::Resources reserved(const core::QuotaAccount& account, const core::LedgerRecord& record);
+
+/// Drops what is seen stored from a record, and has the floor say so. Returns how many there were.
+std::size_t drop_stored(const core::QuotaAccount& account, core::LedgerRecord& record);
+
+/// Reservations that nobody has seen stored in time.
+struct DueReservations {
+  /// Those whose ShadowPods could not be read last time come last, so that they hold up no others.
+  std::vector<std::pair<std::string, core::Reservation>> readable;
+  std::set<std::string> unreadable;  ///< UIDs of entries that do not say for which pod they are
+};
+DueReservations find_due(const core::QuotaAccount& account, const KnownRecord& known, kube::TimePoint now,
+                         kube::Duration life);
+
+}  // namespace liqo::quota

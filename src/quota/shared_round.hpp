@@ -1,0 +1,36 @@
+// Work that one caller does and several wait for.
+// Tested by test/unit/quota/quota_settle_test.cpp.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "kube/async/event.hpp"
+#include "kube/base/failure.hpp"
+
+namespace liqo::quota {
+
+/// A round of such work, and its result for whoever waits for it. One thread.
+struct SharedRound {
+  explicit SharedRound(const boost::asio::any_io_executor& executor) : over(executor) {}
+  kube::Result<void> result = kube::fail(kube::Errc::stopped, "whoever read what the slices hold was stopped");
+  bool is_open = true;  ///< who comes now may wait for it
+  kube::async::Event over;
+};
+
+/// While it lives, the round is under way: who waits is told, also if the round was cancelled.
+class RoundUnderWay {
+ public:
+  explicit RoundUnderWay(std::shared_ptr<SharedRound> round) : round_(std::move(round)) {}
+  RoundUnderWay(const RoundUnderWay&) = delete;
+  RoundUnderWay& operator=(const RoundUnderWay&) = delete;
+  ~RoundUnderWay() {
+    round_->is_open = false;
+    round_->over.set();
+  }
+
+ private:
+  std::shared_ptr<SharedRound> round_;
+};
+
+}  // namespace liqo::quota

@@ -1,0 +1,46 @@
+#include "quota/unrecorded_users.hpp"
+
+#include "quota/shadow_pod_versions.hpp"
+
+namespace liqo::quota {
+namespace {
+
+/// So often all ShadowPods are read again if records went meanwhile.
+constexpr int max_lists = 3;
+
+}  // namespace
+
+asio::awaitable<kube::Result<void>> UnrecordedUsers::see() {
+  // If a Quota and its record are gone, pods of its user may be stored that the cache has not seen yet.
+  while (!is_known())
+    if (auto listed = co_await list(); !listed) co_return listed;
+  const std::uint64_t floor = context_.unrecorded.floor();
+  if (co_await context_.stored.catch_up([floor] { return floor; })) co_return kube::Result<void>();
+  // After its database was restored the server may not reach that version for long.
+  context_.unrecorded.doubt();
+  co_return kube::fail(kube::Errc::timeout, "the cache of ShadowPods is behind");
+}
+
+asio::awaitable<kube::Result<void>> UnrecordedUsers::list() {
+  if (listing_ && listing_->is_open) {
+    const std::shared_ptr<SharedRound> other = listing_;
+    co_await other->over.wait();
+    co_return other->result;
+  }
+  const auto round = std::make_shared<SharedRound>(context_.executor);
+  const RoundUnderWay under_way(round);
+  listing_ = round;
+  round->result = kube::fail(kube::Errc::timeout, "records went while the ShadowPods were read");
+  for (int attempt = 0; attempt < max_lists && !is_known(); ++attempt) {
+    const UnrecordedVersions::Listing listing = context_.unrecorded.begin_list(context_.records->lists());
+    const auto newest = co_await newest_shadow_pod(context_.replica_api, "");
+    if (!newest) {
+      round->result = kube::fail(newest.error(), "reading the ShadowPods");
+      break;
+    }
+    if (context_.unrecorded.end_list(listing, *newest)) round->result = kube::Result<void>();
+  }
+  co_return round->result;
+}
+
+}  // namespace liqo::quota
