@@ -1,5 +1,5 @@
 // What is remembered of objects as long as they live.
-// Tested by test/unit/controllers/offloading/pod_test.cpp.
+// Tested by test/unit/controllers/offloading/remembered_pods_test.cpp.
 #pragma once
 
 #include <string>

@@ -21,6 +21,15 @@ namespace reasons = api::reasons;
 /// How long until a name that somebody else's object has is read again: no watch shows that object.
 constexpr kube::Duration foreign_pause = 20s;
 
+/// What is counted of the tokens of one namespace.
+reflector::ReflectionSeries series_of(const Context& context, const core::ForgingContext& forging,
+                                      std::string_view local_namespace) {
+  return {.metrics = context.metrics,
+          .ns = local_namespace,
+          .kind = kube::resources::service_accounts.kind,
+          .forging = forging};
+}
+
 }  // namespace
 
 PodTokens::PodTokens(const core::ForgingContext& forging, kube::InformerSet& caches, kube::Api& provider,
@@ -72,13 +81,6 @@ PodTokens::Twin* PodTokens::find_twin(const std::string& local) {
   return twin == twins_.end() ? nullptr : &twin->second;
 }
 
-reflector::ReflectionSeries PodTokens::series_of(std::string_view local_namespace) const {
-  return {.metrics = context_.metrics,
-          .ns = local_namespace,
-          .kind = kube::resources::service_accounts.kind,
-          .forging = forging_};
-}
-
 asio::awaitable<kube::Result<kube::Object>> PodTokens::write(kube::Object wanted, std::optional<kube::Object> known) {
   // Neither write touches an object that has taken the name since the decision.
   if (!known)
@@ -100,35 +102,36 @@ asio::awaitable<PodTokens::NextLook> PodTokens::ensure(kube::ObjectKey key, cons
                                                        std::string remote_namespace, bool is_mounted) {
   auto ensured = co_await bring(key, pod, std::move(remote_namespace), is_mounted);
   if (!ensured)
-    if (Twin* twin = find_twin(key.ns)) twin->counters.add_failed(series_of(key.ns));
+    if (Twin* twin = find_twin(key.ns)) twin->counters.add_failed(series_of(context_, forging_, key.ns));
   co_return ensured;
 }
 
-asio::awaitable<kube::Result<PodTokens::Look>> PodTokens::look_at(kube::ObjectKey key, const kube::Object* pod,
-                                                                  std::string remote_namespace, bool is_mounted) {
-  Look look{.key = key, .secret_key = {std::move(remote_namespace), core::token_secret_name(key.name)}, .local = pod};
-  look.secret = find(key.ns, look.secret_key);
-  if (pod) look.issued = memory_of(key, pod->uid()).tokens;
+asio::awaitable<kube::Result<PodTokens::Snapshot>> PodTokens::look_at(kube::ObjectKey key, const kube::Object* pod,
+                                                                      std::string remote_namespace, bool is_mounted) {
+  Snapshot seen{
+      .key = key, .secret_key = {std::move(remote_namespace), core::token_secret_name(key.name)}, .local = pod};
+  seen.secret = find(key.ns, seen.secret_key);
+  if (pod) seen.issued = memory_of(key, pod->uid()).tokens;
   const auto make_plan = [&] {
-    const kube::Object* secret = look.secret ? &*look.secret : nullptr;
+    const kube::Object* secret = seen.secret ? &*seen.secret : nullptr;
     // The tokens were requested by another process.
-    if (pod && secret && look.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
+    if (pod && secret && seen.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
         secret->annotation(api::annotations::token_pod_uid) == pod->uid())
-      look.issued = core::read_token_secret(*secret);
-    return core::plan_tokens({.local_pod = pod, .secret = secret, .issued = look.issued, .is_mounted = is_mounted},
+      seen.issued = core::read_token_secret(*secret);
+    return core::plan_tokens({.local_pod = pod, .secret = secret, .issued = seen.issued, .is_mounted = is_mounted},
                              forging_, context_.clock.wall());
   };
-  look.plan = make_plan();
+  seen.plan = make_plan();
   // The cache has only Secrets with the label. Somebody else's Secret of this name is seen only live.
-  if (look.secret || std::holds_alternative<action::Nothing>(look.plan)) co_return look;
-  auto live = co_await provider_.get(kube::resources::secrets, look.secret_key);
+  if (seen.secret || std::holds_alternative<action::Nothing>(seen.plan)) co_return seen;
+  auto live = co_await provider_.get(kube::resources::secrets, seen.secret_key);
   if (!live && !live.error().is_not_found())
     co_return kube::fail(std::move(live.error()), "looking for the token Secret");
   if (live) {
-    look.secret = std::move(*live);
-    look.plan = make_plan();
+    seen.secret = std::move(*live);
+    seen.plan = make_plan();
   }
-  co_return look;
+  co_return seen;
 }
 
 asio::awaitable<kube::Result<core::IssuedTokens>> PodTokens::request(const kube::Object& local,
@@ -154,70 +157,70 @@ asio::awaitable<kube::Result<core::IssuedTokens>> PodTokens::request(const kube:
 asio::awaitable<PodTokens::NextLook> PodTokens::bring(kube::ObjectKey key, const kube::Object* pod,
                                                       std::string remote_namespace, bool is_mounted) {
   if (!has_synced(key.ns)) co_return std::optional<kube::Duration>();
-  auto look = co_await look_at(key, pod, std::move(remote_namespace), is_mounted);
-  if (!look) co_return std::unexpected(std::move(look.error()));
-  co_return co_await std::visit([&](const auto& part) { return act(*look, part); }, look->plan);
+  auto seen = co_await look_at(key, pod, std::move(remote_namespace), is_mounted);
+  if (!seen) co_return std::unexpected(std::move(seen.error()));
+  co_return co_await std::visit([&](const auto& part) { return act(*seen, part); }, seen->plan);
 }
 
-asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Nothing&) {
-  if (look.local) memory_of(look.key, look.local->uid()).tokens = std::move(look.issued);
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Nothing&) {
+  if (seen.local) memory_of(seen.key, seen.local->uid()).tokens = std::move(seen.issued);
   co_return std::optional<kube::Duration>();
 }
 
-asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::RefuseForeign&) {
-  if (look.local)
-    context_.events.warning(*look.local, kube::resources::pods, reasons::failed_tokens,
-                            "Secret " + look.secret_key.text() + " of cluster " + forging_.clusters.remote +
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::RefuseForeign&) {
+  if (seen.local)
+    context_.events.warning(*seen.local, kube::resources::pods, reasons::failed_tokens,
+                            "Secret " + seen.secret_key.text() + " of cluster " + forging_.clusters.remote +
                                 " is not ours: the pod gets no service-account tokens");
   co_return std::optional<kube::Duration>(foreign_pause);
 }
 
-asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Remove& plan) {
-  if (auto removed = co_await remove(look, plan.uid); !removed) co_return std::unexpected(std::move(removed.error()));
-  co_return co_await act(look, action::Nothing());
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Remove& plan) {
+  if (auto removed = co_await remove(seen, plan.uid); !removed) co_return std::unexpected(std::move(removed.error()));
+  co_return co_await act(seen, action::Nothing());
 }
 
-asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Write& plan) {
-  const kube::Object& local = *look.local;
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Write& plan) {
+  const kube::Object& local = *seen.local;
   auto requested = co_await request(local, plan.to_request);
   if (!requested) co_return std::unexpected(std::move(requested.error()));
-  for (auto& [key, token] : *requested) look.issued[key] = std::move(token);
+  for (auto& [key, token] : *requested) seen.issued[key] = std::move(token);
   if (!plan.replaced.empty()) {
-    if (auto removed = co_await remove(look, plan.replaced); !removed)
+    if (auto removed = co_await remove(seen, plan.replaced); !removed)
       co_return std::unexpected(std::move(removed.error()));
-    look.secret.reset();
+    seen.secret.reset();
   }
-  const std::string& remote_namespace = look.secret_key.ns;
+  const std::string& remote_namespace = seen.secret_key.ns;
   auto written =
-      co_await write(core::forge_token_secret(local, remote_namespace, look.issued, forging_), std::move(look.secret));
+      co_await write(core::forge_token_secret(local, remote_namespace, seen.issued, forging_), std::move(seen.secret));
   if (!written) {
     tell_refusal(local, written.error());
     co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
   }
-  if (Twin* twin = find_twin(look.key.ns); twin && twin->secrets && twin->watch->remote == remote_namespace) {
-    twin->counters.add_reflected(series_of(look.key.ns));
+  if (Twin* twin = find_twin(seen.key.ns); twin && twin->secrets && twin->watch->remote == remote_namespace) {
+    twin->counters.add_reflected(series_of(context_, forging_, seen.key.ns));
     twin->watch->token_nodes.insert(forging_.node_name);
     twin->secrets->observe(std::move(*written));
   }
-  co_return co_await act(look, action::Keep{.until = core::next_renewal(local, look.issued)});
+  co_return co_await act(seen, action::Keep{.until = core::next_renewal(local, seen.issued)});
 }
 
-asio::awaitable<PodTokens::NextLook> PodTokens::act(Look& look, const action::Keep& plan) {
-  memory_of(look.key, look.local->uid()).tokens = std::move(look.issued);
+asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Keep& plan) {
+  memory_of(seen.key, seen.local->uid()).tokens = std::move(seen.issued);
   // A pod that has no token has no time for it either.
   const kube::Duration left = kube::near_time(plan.until) - context_.clock.wall();
   const kube::Duration jitter = context_.random.between(0s, 30s);
   co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);
 }
 
-asio::awaitable<kube::Result<void>> PodTokens::remove(const Look& look, std::string uid) {
-  auto removed = co_await kube::remove_object(provider_, kube::resources::secrets, look.secret_key,
+asio::awaitable<kube::Result<void>> PodTokens::remove(const Snapshot& seen, std::string uid) {
+  auto removed = co_await kube::remove_object(provider_, kube::resources::secrets, seen.secret_key,
                                               {.options = {.uid = uid}, .phase = "deleting the token Secret"});
   if (!removed) {
-    if (look.local) tell_refusal(*look.local, removed.error());
+    if (seen.local) tell_refusal(*seen.local, removed.error());
     co_return std::unexpected(std::move(removed.error()));
   }
-  if (Twin* twin = find_twin(look.key.ns); twin && twin->secrets) twin->secrets->observe_gone(look.secret_key, uid);
+  if (Twin* twin = find_twin(seen.key.ns); twin && twin->secrets) twin->secrets->observe_gone(seen.secret_key, uid);
   co_return kube::Result<void>();
 }
 

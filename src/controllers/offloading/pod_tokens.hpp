@@ -68,7 +68,7 @@ class PodTokens {
     core::IssuedTokens tokens;
   };
   /// A pod, its Secret and its tokens, and what is to be done about them.
-  struct Look {
+  struct Snapshot {
     kube::ObjectKey key, secret_key;
     const kube::Object* local;  ///< null = gone
     std::optional<kube::Object> secret = {};
@@ -81,21 +81,20 @@ class PodTokens {
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid) {
     return controllers::memory_of(issued_, key, uid);
   }
-  reflector::ReflectionSeries series_of(std::string_view local_namespace) const;
-  asio::awaitable<kube::Result<Look>> look_at(kube::ObjectKey key, const kube::Object* pod,
-                                              std::string remote_namespace, bool is_mounted);
+  asio::awaitable<kube::Result<Snapshot>> look_at(kube::ObjectKey key, const kube::Object* pod,
+                                                  std::string remote_namespace, bool is_mounted);
   asio::awaitable<kube::Result<core::IssuedTokens>> request(const kube::Object& local,
                                                             std::vector<core::TokenRequest> requests);
   /// As ensure(), without counting a failure.
   asio::awaitable<NextLook> bring(kube::ObjectKey key, const kube::Object* pod, std::string remote_namespace,
                                   bool is_mounted);
   /// Each carries out one plan.
-  asio::awaitable<NextLook> act(Look& look, const core::token_action::Nothing& plan);
-  asio::awaitable<NextLook> act(Look& look, const core::token_action::RefuseForeign& plan);
-  asio::awaitable<NextLook> act(Look& look, const core::token_action::Remove& plan);
-  asio::awaitable<NextLook> act(Look& look, const core::token_action::Write& plan);
-  asio::awaitable<NextLook> act(Look& look, const core::token_action::Keep& plan);
-  asio::awaitable<kube::Result<void>> remove(const Look& look, std::string uid);
+  asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::Nothing& plan);
+  asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::RefuseForeign& plan);
+  asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::Remove& plan);
+  asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::Write& plan);
+  asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::Keep& plan);
+  asio::awaitable<kube::Result<void>> remove(const Snapshot& seen, std::string uid);
   /// Creates the Secret, or changes `known`. Fails where another object has taken the name meanwhile.
   asio::awaitable<kube::Result<kube::Object>> write(kube::Object wanted, std::optional<kube::Object> known);
   /// Sends an Event that the provider refuses the pod's Secret; none where a later try may pass.

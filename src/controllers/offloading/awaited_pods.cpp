@@ -1,8 +1,7 @@
-// The pods that wait for a provider to act, and what they say meanwhile.
-#include <algorithm>
+#include "controllers/offloading/awaited_pods.hpp"
 
-#include "controllers/offloading/pod.hpp"
-#include "core/common/meta.hpp"
+#include <utility>
+
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/annotations.hpp"
@@ -24,7 +23,19 @@ constexpr kube::Duration try_pause = 5s;
 
 }  // namespace
 
-void PodController::set_silence(core::SilenceNote silence) {
+AwaitedPods::AwaitedPods(OffloadingNode& node, PodTwins& twins, PodStatusWriter& statuses)
+    : node_(node),
+      twins_(twins),
+      statuses_(statuses),
+      orders_(node.budget.orders, node.context.clock, [this] { wake(); }) {}
+
+void AwaitedPods::clear() {
+  waiting_.clear();
+  not_taken_.clear();
+  orders_.clear();
+}
+
+void AwaitedPods::set_silence(core::SilenceNote silence) {
   // Whether the Node is closed is nothing that pods say.
   silence.closes = false;
   const bool is_same =
@@ -33,96 +44,91 @@ void PodController::set_silence(core::SilenceNote silence) {
   // Thousands of pods may wait, and each one more would change the number that all of them show.
   if (is_same) return;
   ++silence_changes_;
-  wake_waiting();
+  wake();
 }
 
-void PodController::wake_waiting() {
-  for (const kube::ObjectKey& key : waiting_) enqueue(key);
+void AwaitedPods::wake() {
+  for (const kube::ObjectKey& key : waiting_) node_.enqueue(key);
 }
 
-void PodController::stop_trying(const kube::ObjectKey& key) {
+void AwaitedPods::stop_trying(const kube::ObjectKey& key) {
   const auto found = not_taken_.find(key);
   if (found == not_taken_.end()) return;
   const bool is_first = found == not_taken_.begin();
   not_taken_.erase(found);
   // The next one is tried in its place.
-  if (is_first && !not_taken_.empty()) enqueue(*not_taken_.begin());
+  if (is_first && !not_taken_.empty()) node_.enqueue(*not_taken_.begin());
 }
 
-void PodController::stop_waiting(const kube::ObjectKey& key, End how) {
+void AwaitedPods::stop(const kube::ObjectKey& key, End how) {
   stop_trying(key);
   if (waiting_.erase(key) == 0) return;
   orders_.close(key.text(), how);
 }
 
-void PodController::note_taking(const kube::Object& local, const kube::Failure* failure) {
+void AwaitedPods::note_taking(const kube::Object& local, const kube::Failure* failure) {
   // A line that breaks says nothing of what the server can do.
   if (failure && !failure->status()) return;
   const bool cannot = failure && !failure->is_permanent() && !failure->is_already_exists(),
              could_not = !not_taken_.empty();
-  memory_of(local.key(), local.uid()).not_taken_because =
+  node_.memory.of(local).not_taken_because =
       cannot ? kube::one_line(core::refusal_words(*failure), core::max_refusal) : "";
   if (cannot)
     not_taken_.insert(local.key());
   else
     stop_trying(local.key());
   // The server can take orders again, also those of slices and of other nodes.
-  if (!cannot && could_not) budget_.orders->wake(context_.clock.now());
+  if (!cannot && could_not) node_.budget.orders->wake(node_.context.clock.now());
 }
 
-asio::awaitable<kube::Result<void>> PodController::see_waiting(kube::ObjectKey key) {
-  const Twin* twin = find_twin(key.ns);
+asio::awaitable<kube::Result<void>> AwaitedPods::see(kube::ObjectKey key) {
+  const PodTwin* twin = twins_.find(key.ns);
   if (twin && twin->withdrawn) twin = nullptr;
   const kube::ObjectKey remote_key{twin ? twin->remote : "", key.name};
   const bool has_remote = twin && twin->contains(&TwinWatch::pods, remote_key);
   if (has_remote && !waiting_.contains(key)) {
-    stop_waiting(key, End::withdrawn);
+    stop(key, End::withdrawn);
     co_return kube::Result<void>();
   }
-  const auto local = twin ? local_pods_->find(key) : std::nullopt;
+  const auto local = twin ? node_.local_pods->find(key) : std::nullopt;
   if (has_remote && local) {
     const auto remote = twin->find(&TwinWatch::pods, remote_key);
-    stop_waiting(key, remote && is_order_of(*remote, *local) ? End::acted : End::withdrawn);
+    stop(key, remote && node_.is_made_for(*remote, local->uid()) ? End::acted : End::withdrawn);
     co_return kube::Result<void>();
   }
   if (!local || local->is_deleting() || api::is_final_phase(api::phase_of(*local))) {
-    stop_waiting(key, End::withdrawn);
+    stop(key, End::withdrawn);
     co_return kube::Result<void>();
   }
-  Memory& memory = memory_of(key, local->uid());
+  RememberedPod& memory = node_.memory.of(*local);
   const auto shadow = twin->find(&TwinWatch::shadows, remote_key);
   if (shadow) {
     memory.not_taken_because.clear();
     stop_trying(key);
   }
   // Somebody else's is in the way, which the pod says.
-  const bool is_foreign = shadow && !is_order_of(*shadow, *local);
+  const bool is_foreign = shadow && !node_.is_made_for(*shadow, local->uid());
   const bool is_sent = !is_foreign && (shadow || !memory.not_taken_because.empty());
   const bool is_answered =
       shadow && (shadow->has_annotation(api::annotations::refused) || api::ShadowPod(*shadow).is_finished());
   if (!is_sent || is_answered) {
     const core::Moment* since = orders_.since(key.text());
-    const bool was_refused = since && memory.refused_at && *memory.refused_at >= since->at;
-    stop_waiting(key, !is_foreign && (shadow || was_refused) ? End::acted : End::withdrawn);
+    const auto& refused_at = memory.refused.refused_at();
+    const bool was_refused = since && refused_at && *refused_at >= since->at;
+    stop(key, !is_foreign && (shadow || was_refused) ? End::acted : End::withdrawn);
     co_return kube::Result<void>();
   }
   waiting_.insert(key);
   orders_.open(key.text());
   // The others wait for longer and longer; a success of this one wakes them.
-  if (!not_taken_.empty() && *not_taken_.begin() == key)
-    controller_.enqueue_after({forging_.node_name, key}, try_pause);
-  co_return co_await tell_waiting(*local);
+  if (!not_taken_.empty() && *not_taken_.begin() == key) node_.enqueue_after(key, try_pause);
+  co_return co_await tell(*local);
 }
 
-bool PodController::is_order_of(const kube::Object& remote, const kube::Object& local) const {
-  return core::is_reflected(remote, forging_.clusters) &&
-         remote.annotation(api::annotations::local_pod_uid) == local.uid();
-}
-
-asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object local) {
+asio::awaitable<kube::Result<void>> AwaitedPods::tell(kube::Object local) {
   const kube::ObjectKey key = local.key();
-  Memory& memory = memory_of(key, local.uid());
-  const kube::TimePoint now = context_.clock.now();
+  RememberedPod& memory = node_.memory.of(local);
+  const kube::TimePoint now = node_.context.clock.now();
   const core::Moment* since = orders_.since(key.text());
   const std::string& server = memory.not_taken_because;
   std::string words;
@@ -131,9 +137,9 @@ asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object loc
     words = core::without_count(silence_.words);
   } else if (const kube::Duration waited = since ? now - since->at : 0s;
              !server.empty() && waited < core::order_patience) {
-    controller_.enqueue_after({forging_.node_name, key}, core::order_patience - waited);
+    node_.enqueue_after(key, core::order_patience - waited);
   } else if (!server.empty()) {
-    words = "cluster " + forging_.clusters.remote + " cannot take the pod at present: " + server;
+    words = "cluster " + node_.cluster() + " cannot take the pod at present: " + server;
     reason = order_not_taken;
   }
   const kube::json::object* shown = kube::find_condition(local.status(), api::offloaded_condition);
@@ -145,7 +151,7 @@ asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object loc
   // What a server does to one pod may change all the time and is not followed all the time. What is told of the whole
   // provider changes seldom.
   if (now < memory.words_again_at && memory.told_at_change == silence_changes_) {
-    controller_.enqueue_after({forging_.node_name, key}, memory.words_again_at - now);
+    node_.enqueue_after(key, memory.words_again_at - now);
     co_return kube::Result<void>();
   }
   // An Event is of one moment, and says how many orders waited then.
@@ -160,13 +166,12 @@ asio::awaitable<kube::Result<void>> PodController::tell_waiting(kube::Object loc
       if (kube::string_at(condition, {"type"}) != api::offloaded_condition) others.push_back(condition);
     wanted.status["conditions"] = std::move(others);
   } else {
-    wanted = core::forge_refusal(local, reason, words, context_.clock.wall());
+    wanted = core::forge_refusal(local, reason, words, node_.context.clock.wall());
   }
-  auto written = co_await write_status(local, std::move(wanted));
+  auto written = co_await statuses_.write(local, std::move(wanted));
   // What has changed meanwhile brings the pod back here.
   if (!written && written.error().is_conflict()) co_return kube::Result<void>();
-  if (written && !event.empty() && reason != told_reason)
-    context_.events.warning(local, kube::resources::pods, reason, event);
+  if (written && !event.empty() && reason != told_reason) node_.warn(local, reason, event);
   co_return written;
 }
 

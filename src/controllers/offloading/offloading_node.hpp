@@ -1,0 +1,58 @@
+// What those share who work on the pods of one virtual node.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "controllers/common/context.hpp"
+#include "controllers/links/provider_budget.hpp"
+#include "controllers/links/twin_watches.hpp"
+#include "controllers/offloading/remembered_pods.hpp"
+#include "core/common/forging_context.hpp"
+#include "kube/client/api.hpp"
+#include "kube/runtime/controller.hpp"
+
+namespace liqo::controllers {
+
+/// Where the provider is read (`twins` and `caches`, shared with others) and written to (`api`).
+struct PodProvider {
+  TwinWatches& twins;
+  kube::InformerSet& caches;
+  kube::Api& api;
+};
+
+/// One virtual node, its provider and its pods at home. Decides nothing. One thread.
+struct OffloadingNode {
+  OffloadingNode(core::ForgingContext clusters, PodProvider there, ProviderBudget& limits, Context environment,
+                 kube::Controller::Reconcile reconcile);
+
+  /// Has the pod with that key at home looked at.
+  void enqueue(const kube::ObjectKey& key) { controller.enqueue({forging.node_name, key}); }
+  void enqueue_after(const kube::ObjectKey& key, kube::Duration delay) {
+    controller.enqueue_after({forging.node_name, key}, delay);
+  }
+  /// Sends a Warning about a pod at home.
+  void warn(const kube::Object& local, std::string_view reason, std::string message) const {
+    context.events.warning(local, kube::resources::pods, reason, std::move(message));
+  }
+  const std::string& cluster() const { return forging.clusters.remote; }
+  /// Whether an object at the provider was made for the pod with this UID.
+  bool is_made_for(const kube::Object& there, std::string_view uid) const;
+  /// Whether the pod was created after this process began to lead: no other process can have offloaded it.
+  bool is_ours_alone(const kube::Object& local) const;
+  /// Notes whether the remote pod has a node, and returns whether it is that of this pod.
+  bool see_placed(RememberedPod& pod, const kube::Object& remote) const;
+
+  core::ForgingContext forging;
+  PodProvider provider;
+  ProviderBudget& budget;
+  Context context;
+  kube::TimePoint begun;  ///< since when only this process has offloaded pods
+  RememberedPods memory;
+  kube::InformerHandle local_pods;
+  kube::Controller controller;
+};
+
+}  // namespace liqo::controllers

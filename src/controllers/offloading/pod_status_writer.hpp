@@ -1,0 +1,54 @@
+// Writes the statuses of a virtual node's pods at home.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "controllers/offloading/offloading_node.hpp"
+#include "core/addresses/peer_addresses.hpp"
+#include "core/offloading/pod_status.hpp"
+
+namespace liqo::controllers {
+
+/// Writes statuses, and sends the Events of what they leave out.
+///
+/// Guarantees: a status that differs in nothing, or only in what the API server at home does not store, is not written;
+/// a write never undoes a later one; what the provider causes stays within its budget. One thread.
+class PodStatusWriter {
+ public:
+  /// `node` outlives this.
+  explicit PodStatusWriter(OffloadingNode& node);
+
+  /// Takes what is declared about the provider's addresses. Returns whether that is something else.
+  bool set_addresses(core::PeerAddresses addresses);
+  /// What is declared; null = that is not known yet.
+  const core::PeerAddresses* addresses() const { return addresses_ ? &*addresses_ : nullptr; }
+
+  /// Writes what is wanted, once its turn has come.
+  asio::awaitable<kube::Result<void>> write(const kube::Object& local, core::WantedStatus wanted);
+  /// The patch that brings the status of the pod at home to what is wanted, as text; nullopt = none is needed.
+  std::optional<std::string> plan(const kube::Object& local, const core::WantedStatus& wanted);
+  /// How long a status whose patch has so many bytes has to wait for its turn; zero = it may be sent now. Statuses may
+  /// be large, so nothing holds one while it waits: it is forged anew.
+  kube::Duration take_turn(const kube::Object& local, std::size_t patch_bytes);
+  asio::awaitable<kube::Result<void>> send(const kube::Object& local, const core::WantedStatus& wanted,
+                                           std::string body);
+
+  /// Sends an Event of what the provider has left out of the remote pod, when that pod is first seen.
+  void tell_left_out(const kube::Object& local, const kube::Object& remote);
+  /// Sends one Event per declaration of addresses: a provider that lies about every pod must not cost an Event each.
+  void tell_address_left_out(const kube::Object& local, const std::string& address);
+
+ private:
+  /// Measures how long a pod took to start, when it is shown as running for the first time.
+  void note_start(const kube::Object& shown);
+
+  OffloadingNode& node_;
+  std::optional<core::PeerAddresses> addresses_;
+  bool told_address_left_out_ = false;
+  kube::Histogram start_times_;
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers

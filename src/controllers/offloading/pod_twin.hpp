@@ -1,0 +1,33 @@
+// One twin namespace that holds pods of a virtual node.
+// Tested by test/unit/controllers/offloading/hidden_twin_test.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "controllers/common/counters.hpp"
+#include "controllers/links/twin_watches.hpp"
+
+namespace liqo::controllers {
+
+/// One twin namespace of a virtual node: there is one of each for each virtual node of a provider.
+struct PodTwin {
+  std::string remote;
+  bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
+  std::shared_ptr<TwinWatch> watch;
+  reflector::ReflectionCounters counters;
+
+  bool has_synced() const { return watch->has_synced(); }
+  /// Finds nothing in a twin that rests, which has no caches.
+  std::optional<kube::Object> find(kube::InformerHandle TwinWatch::* which, const kube::ObjectKey& key) const {
+    const kube::InformerHandle& cache = (*watch).*which;
+    return cache ? cache->find(key) : std::nullopt;
+  }
+  bool contains(kube::InformerHandle TwinWatch::* which, const kube::ObjectKey& key) const {
+    const kube::InformerHandle& cache = (*watch).*which;
+    return cache && cache->store().contains(key);
+  }
+};
+
+}  // namespace liqo::controllers
