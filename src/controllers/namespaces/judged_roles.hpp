@@ -2,6 +2,7 @@
 // Tested by test/unit/controllers/namespaces/twin_pod_bounds_test.cpp.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <set>
