@@ -1,66 +1,103 @@
 #include "volumes/move.hpp"
 
 #include <boost/asio/this_coro.hpp>
+#include <string>
+#include <utility>
 
 #include "kube/async/finally.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "model/volume/volume_move.hpp"
+#include "volumes/claim_switch.hpp"
+#include "volumes/move_leftovers.hpp"
 #include "volumes/move_lock.hpp"
-#include "volumes/mover.hpp"
+#include "volumes/move_preparation.hpp"
+#include "volumes/moved_claim.hpp"
+#include "volumes/volume_copy.hpp"
 
 namespace liqoctl {
+namespace {
 
+namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 namespace annotations = liqo::api::annotations;
 using kube::Errc;
 
-std::string cluster_in_words(std::string_view cluster) {
-  return cluster.empty() ? "this cluster" : "cluster " + std::string(cluster);
-}
+/// One move, under its Lease: everything is looked at, the data is copied and compared, and the claim is switched. One
+/// thread.
+class Mover {
+ public:
+  Mover(Session& session, Cluster& cluster, const MoveLock& lock, const VolumeMove& asked)
+      : moved_(session, cluster, lock, asked), switch_(moved_) {}
+
+  /// Finishes a move that was begun, and then moves what is not where it should be.
+  asio::awaitable<Result<void>> run();
+
+ private:
+  /// Copies, locks the claim, and makes sure that the copy has what the source has since then.
+  asio::awaitable<Result<void>> carry(model::MoveRecord& record, VolumeCopy& copy);
+  /// Cleans up, and says in the failure of carry() what is left, and what to do.
+  asio::awaitable<Result<void>> give_up(kube::Failure failure, std::string source);
+
+  MovedClaim moved_;
+  ClaimSwitch switch_;
+};
 
 asio::awaitable<Result<void>> Mover::run() {
-  auto record = co_await find_record();
-  if (!record) co_return std::unexpected(std::move(record.error()));
-  if (*record) {
-    auto resumed = co_await resume((*record)->second, (*record)->first);
-    if (!resumed) co_return std::unexpected(std::move(resumed.error()));
-    if (*resumed) co_return Result<void>();
-  }
-  auto ready = co_await prepare();
-  if (!ready) co_return ready;
-  auto carried = co_await carry();
-  if (!carried) {
-    if (is_locked_)
-      co_return kube::fail(std::move(carried.error()), "claim " + claim_key().text() +
-                                                           " comes back when the same command is run again; its "
-                                                           "data is in PersistentVolume " +
-                                                           record_.source);
-    (void)co_await remove_carriers();
-    if (is_noted_)
-      co_return kube::fail(carried.error().code(),
-                           carried.error().text() + ". Claim " + claim_key().text() +
-                               " has its volume and data still, but the switch to the copy may have begun: run the "
-                               "same command again, which goes on from there, and delete nothing");
-    auto copy = co_await cluster_.find(kinds::claims, copy_key());
-    if (!copy || !*copy || (*copy)->annotation(annotations::moves_claim) != asked_.claim) co_return carried;
-    co_return kube::fail(carried.error().code(),
-                         carried.error().text() + ". Claim " + copy_key().text() +
-                             ", which was to get the copy, is left: the same command goes on with it; who gives up "
-                             "removes it: kubectl delete pvc " +
-                             copy_key().name + " -n " + ns_);
-  }
-  co_return co_await finish(record_, copy_);
+  auto resumed = co_await switch_.resume();
+  if (!resumed) co_return std::unexpected(std::move(resumed.error()));
+  if (*resumed) co_return Result<void>();
+  auto move = co_await prepare_move(moved_);
+  if (!move) co_return std::unexpected(std::move(move.error()));
+  VolumeCopy copy(moved_, *move);
+  if (auto carried = co_await carry(move->record, copy); !carried)
+    co_return co_await give_up(std::move(carried.error()), move->record.source);
+  co_return co_await switch_.finish(move->record, copy.volume());
 }
 
-Result<void> Mover::still_mine() const {
-  if (lock_.is_held()) return {};
-  return kube::fail(Errc::stopped, "the Lease " + copy_key().text() +
-                                       " could not be renewed, so another move may have begun; run " +
-                                       "the same command again");
+asio::awaitable<Result<void>> Mover::carry(model::MoveRecord& record, VolumeCopy& copy) {
+  if (auto begun = co_await copy.begin(); !begun) co_return begun;
+  auto before = co_await copy.state();
+  if (!before) co_return std::unexpected(std::move(before.error()));
+  if (auto copied = co_await copy.copy(); !copied) co_return copied;
+  if (auto locked = co_await switch_.lock(record, copy.volume()); !locked) co_return locked;
+  auto after = co_await copy.state();
+  if (!after) co_return std::unexpected(std::move(after.error()));
+  if (*before != *after) {
+    moved_.say("files have changed since the copy was begun: they are copied again");
+    if (auto copied = co_await copy.copy(); !copied) co_return copied;
+    auto at_last = co_await copy.state();
+    if (!at_last) co_return std::unexpected(std::move(at_last.error()));
+    if (*after != *at_last)
+      co_return kube::fail(Errc::invalid_input,
+                           "files of " + moved_.words() + " go on changing: end what writes to them");
+  }
+  if (auto mine = moved_.still_mine(); !mine) co_return mine;
+  record.verified = true;
+  co_return co_await moved_.note(copy.volume(), json::object{{annotations::move_record, model::write_record(record)}});
 }
 
-namespace {
+asio::awaitable<Result<void>> Mover::give_up(kube::Failure failure, std::string source) {
+  const std::string claim = moved_.key().text();
+  if (switch_.is_locked())
+    co_return kube::fail(std::move(failure), "claim " + claim +
+                                                 " comes back when the same command is run again; its "
+                                                 "data is in PersistentVolume " +
+                                                 source);
+  (void)co_await remove_carriers(moved_);
+  if (switch_.is_noted())
+    co_return kube::fail(failure.code(),
+                         failure.text() + ". Claim " + claim +
+                             " has its volume and data still, but the switch to the copy may have begun: run the "
+                             "same command again, which goes on from there, and delete nothing");
+  const kube::ObjectKey key = moved_.copy_key();
+  auto copy = co_await moved_.cluster().find(kinds::claims, key);
+  if (!copy || !*copy || (*copy)->annotation(annotations::moves_claim) != moved_.asked().claim)
+    co_return std::unexpected(std::move(failure));
+  co_return kube::fail(failure.code(), failure.text() + ". Claim " + key.text() +
+                                           ", which was to get the copy, is left: the same command goes on with it; "
+                                           "who gives up removes it: kubectl delete pvc " +
+                                           key.name + " -n " + moved_.ns());
+}
 
 asio::awaitable<Result<void>> move_under(MoveLock& lock, Session& session, Cluster& cluster, const VolumeMove& asked) {
   if (auto locked = co_await lock.acquire(); !locked) co_return locked;

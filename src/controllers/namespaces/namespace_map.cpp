@@ -7,8 +7,8 @@
 
 #include "controllers/common/ensure_binding.hpp"
 #include "controllers/common/guarded_write.hpp"
-#include "controllers/common/tenant_namespace_of.hpp"
 #include "core/namespaces/belonging.hpp"
+#include "core/namespaces/tenant_index.hpp"
 #include "core/policy/pod_policy.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -79,6 +79,9 @@ NamespaceMapController::NamespaceMapController(Context context)
       bindings_(context.home.acquire({.resource = kinds::role_bindings, .selection = core::kept_by_liqo()})),
       bounds_(context_.home.acquire({.resource = kinds::resource_quotas, .selection = core::kept_by_liqo()})),
       grants_(context_.home.acquire({.resource = kinds::quotas})),
+      held_({.namespaces = namespaces_, .bounds = bounds_, .grants = grants_},
+            {.twin_changed = [this](const std::string& twin) { enqueue_twin(twin); },
+             .bounds_changed = [this](const std::string& ns) { controller_.enqueue_all(maps_->store(), ns); }}),
       controller_(context, {.name = "namespacemap", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_->add_index(std::string(by_map), [](const kube::Object& object, std::vector<std::string>& out) {
@@ -116,72 +119,19 @@ NamespaceMapController::NamespaceMapController(Context context)
         controller_.enqueue_all(maps_->store(), key.name);
       },
       synced);
-  bounds_.subscribe([this](const kube::ObjectKey& key) { see_bounds(key); }, synced);
-  grants_.subscribe([this](const kube::ObjectKey& key) { see_grant(key); }, synced);
-  bindings_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        if (const auto twin = marked_.find(key.ns); twin != marked_.end()) enqueue_marked(twin->second);
-      },
-      synced);
+  bounds_.subscribe([this](const kube::ObjectKey& key) { held_.see_bounds(key); }, synced);
+  grants_.subscribe([this](const kube::ObjectKey& key) { held_.see_grant(key); }, synced);
+  bindings_.subscribe([this](const kube::ObjectKey& key) { enqueue_twin(key.ns); }, synced);
 }
 
 void NamespaceMapController::enqueue(const kube::ObjectKey& map) { controller_.enqueue({map.ns, map}); }
 
+void NamespaceMapController::enqueue_twin(const std::string& twin) {
+  if (const auto marked = marked_.find(twin); marked != marked_.end()) enqueue_marked(marked->second);
+}
+
 void NamespaceMapController::enqueue_marked(std::string_view map_id) {
   if (const auto key = kube::ObjectKey::parse(map_id); key && maps_->store().contains(*key)) enqueue(*key);
-}
-
-void NamespaceMapController::see_bounds(const kube::ObjectKey& key) {
-  if (key.name != core::twin_quota_name) return;
-  Bounded now;
-  if (const auto quota = bounds_->find(key))
-    now = {.consumer = std::string(quota->label(labels::remote_cluster_id)),
-           .used = core::twin_usage(*quota),
-           .state = (core::is_counted(*quota) ? "+" : "-") + json::serialize(kube::object_at(quota->spec(), {"hard"}))};
-  Bounded before = std::exchange(bounded_[key], now);
-  core::subtract(held_[before.consumer].total, before.used);
-  core::add(held_[now.consumer].total, now.used);
-  // What is in use changes with each object, which concerns nobody ...
-  if (const auto twin = marked_.find(key.ns); before.state != now.state && twin != marked_.end())
-    enqueue_marked(twin->second);
-  // ... until a bound of all twins of the consumer together is reached or left.
-  for (const std::string& consumer : {before.consumer, now.consumer}) see_held(consumer);
-  if (now.state.empty()) bounded_.erase(key);
-}
-
-void NamespaceMapController::see_held(const std::string& consumer) {
-  Held& held = held_[consumer];
-  if (const std::string tenant = tenant_of(consumer); !tenant.empty()) {
-    auto spent = core::spent_bounds(bounds_of(tenant), held.total, held.spent);
-    if (spent != held.spent) controller_.enqueue_all(maps_->store(), tenant);
-    held.spent = std::move(spent);
-  }
-  core::drop_zeros(held.total);
-  if (held.total.empty()) held_.erase(consumer);
-}
-
-void NamespaceMapController::see_grant(const kube::ObjectKey& key) {
-  std::vector<kube::Object> grants;
-  for (kube::Object& quota : grants_->objects_in(key.ns)) grants.push_back(std::move(quota));
-  const std::int64_t pods = core::counted_pods(grants);
-  const std::int64_t before = std::exchange(pods_[key.ns], pods);
-  if (pods == 0) pods_.erase(key.ns);
-  if (before == pods) return;
-  controller_.enqueue_all(maps_->store(), key.ns);
-}
-
-std::string NamespaceMapController::tenant_of(std::string_view consumer) const {
-  return tenant_namespace_of(namespaces_->store(), consumer);
-}
-
-core::TwinBounds NamespaceMapController::bounds_of(std::string_view tenant_namespace) const {
-  const std::string ns(tenant_namespace);
-  const auto tenant = namespaces_->find({"", ns});
-  // A policy that cannot be understood bounds as the default does.
-  const auto policy = core::admission::read_pod_policy(tenant ? tenant->annotation(annotations::pod_policy) : "")
-                          .value_or(core::admission::PodPolicy());
-  const auto pods = pods_.find(ns);
-  return core::twin_bounds(pods == pods_.end() ? 0 : pods->second, policy.twin_quota, policy.tenant_quota);
 }
 
 std::vector<kube::Object> NamespaceMapController::twins_of(const kube::ObjectKey& map) const {
@@ -375,11 +325,7 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
   const kube::ObjectKey key{twin, std::string(core::twin_quota_name)};
   kube::Api& home = context_.home.api();
   const auto existing = bounds_->find(key);
-  const core::TwinBounds bounds = bounds_of(ctx.map.ns);
-  // The bounds may have changed since somebody last came near them.
-  Held& held = held_[ctx.origin];
-  held.spent = core::spent_bounds(bounds, held.total, held.spent);
-  const core::Resources hard = core::twin_hard(bounds, held.spent, existing ? &*existing : nullptr);
+  const core::Resources hard = held_.hard(ctx, existing ? &*existing : nullptr);
   if (!existing) {
     auto created = co_await home.create(kinds::resource_quotas, core::forge_twin_quota(twin, ctx, hard));
     // One without our labels, which the cache does not hold, gets them.

@@ -3,13 +3,12 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 
 #include "controllers/common/context.hpp"
 #include "controllers/common/runnable.hpp"
-#include "core/namespaces/twin_quota.hpp"
+#include "controllers/namespaces/held_in_twins.hpp"
 #include "kube/runtime/controller.hpp"
 
 namespace liqo::controllers {
@@ -58,13 +57,6 @@ class NamespaceMapController final : public Runnable {
                                            std::string phase_before);
   /// Answers whether what the twin holds is counted. Errors also where nobody has begun to count in half a minute.
   asio::awaitable<kube::Result<bool>> ensure_quota(std::string twin, core::TwinContext ctx);
-  void see_bounds(const kube::ObjectKey& quota);
-  void see_grant(const kube::ObjectKey& quota);
-  /// Makes the maps of a consumer due where a bound of all its twins together is reached or left.
-  void see_held(const std::string& consumer);
-  core::TwinBounds bounds_of(std::string_view tenant_namespace) const;
-  /// The tenant namespace of a consumer, "" where there is none.
-  std::string tenant_of(std::string_view consumer) const;
   /// Deletes the twins of the map that nobody wants; those that still exist are added to the entries.
   asio::awaitable<void> remove_twins(core::TwinContext ctx, Round& round);
   std::vector<kube::Object> twins_of(const kube::ObjectKey& map) const;
@@ -72,24 +64,13 @@ class NamespaceMapController final : public Runnable {
   std::size_t count_twins(const std::string& consumer) const;
   core::TwinNameRules name_rules(const kube::Object& tenant_namespace, std::string_view consumer) const;
   void enqueue(const kube::ObjectKey& map);
+  /// The map that the mark on a twin names.
+  void enqueue_twin(const std::string& twin);
   void enqueue_marked(std::string_view map_id);
 
   Context context_;
   kube::InformerHandle maps_, namespaces_, bindings_, bounds_, grants_;
-  /// What one ResourceQuota says.
-  struct Bounded {
-    std::string consumer;
-    core::Resources used;
-    std::string state;  ///< what it bounds, and whether that is counted; "" = it is not there
-  };
-  /// What the twins of a consumer hold together, and of which resources they get no more.
-  struct Held {
-    core::Resources total;
-    std::set<std::string> spent;
-  };
-  std::unordered_map<kube::ObjectKey, Bounded> bounded_;
-  std::map<std::string, Held> held_;                                ///< by consumer that holds something
-  std::map<std::string, std::int64_t> pods_;                        ///< tenant namespace to counted_pods(), if any
+  HeldInTwins held_;
   std::unordered_map<kube::ObjectKey, kube::TimePoint> looked_at_;  ///< when a map was looked at last
   std::map<std::string, std::size_t> creating_;                     ///< twins on their way to the server, by consumer
   std::map<std::string, std::string> peers_;                        ///< tenant namespace to the peer's ID

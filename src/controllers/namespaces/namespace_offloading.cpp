@@ -13,14 +13,11 @@
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/namespaces/belonging.hpp"
-#include "core/namespaces/desired_mapping.hpp"
 #include "core/namespaces/remote_name.hpp"
-#include "core/namespaces/withdrawn_twins.hpp"
 #include "core/peering/forge.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/finalizers.hpp"
-#include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/reasons.hpp"
@@ -55,16 +52,13 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
                {.selected = [this](const std::vector<std::string>& selectors) { enqueue_selecting(selectors); },
                 .homes =
                     [this](const std::string& cluster) {
-                      if (recount_maps(cluster)) enqueue_all();
+                      if (told_.recount(cluster)) enqueue_all();
                     },
                 .synced = [this] { enqueue_all(); }}),
-      told_(
-          maps_, map_of,
-          [this](const kube::ObjectKey& key, const Map* before, const Map* now) { map_changed(key, before, now); },
-          [this] { enqueue_all(); }),
+      told_(maps_, offered_,
+            {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
       controller_(context, {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  for (const auto& [key, map] : told_.all()) recount_maps(key.name);
   const auto synced = [this] { enqueue_all(); };
   offloadings_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); }, synced);
   namespaces_.subscribe(
@@ -94,13 +88,7 @@ void NamespaceOffloadingController::enqueue_all() {
 }
 
 void NamespaceOffloadingController::enqueue_awaiting(const std::string& cluster) {
-  std::vector<std::string> awaiting;
-  for (const kube::ObjectKey& key : counted_) {
-    const Map* map = key.name == cluster ? told_.find(key) : nullptr;
-    if (!map) continue;
-    for (const auto& [ns, twin] : map->twins)
-      if (!twin.asked.empty() && twin.phase != "Accepted") awaiting.push_back(ns);
-  }
+  const std::vector<std::string> awaiting = told_.awaiting(cluster);
   if (awaiting.size() > max_enqueued_in_a_turn) return enqueue_all();
   for (const std::string& ns : awaiting) enqueue(ns);
 }
@@ -139,69 +127,11 @@ asio::awaitable<void> NamespaceOffloadingController::spread() {
   }
 }
 
-NamespaceOffloadingController::Map NamespaceOffloadingController::map_of(const kube::Object& object) {
-  const api::NamespaceMap map(object);
-  Map known{.is_outgoing = map.is_outgoing_to(object.name()), .is_deleting = object.is_deleting()};
-  for (auto& entry : map.current_mapping())
-    known.twins[entry.local] = {
-        .asked = {}, .phase = std::move(entry.phase), .message = std::move(entry.message), .kept = {}};
-  for (auto& entry : map.desired_mapping()) {
-    known.asked += !entry.remote.empty();
-    known.twins[entry.local].asked = std::move(entry.remote);
-  }
-  for (const std::string& ns : core::twins_in(object, api::annotations::holds_data)) {
-    Map::Twin& twin = known.twins[ns];
-    twin.kept = twin.message;
-  }
-  return known;
-}
-
-void NamespaceOffloadingController::map_changed(const kube::ObjectKey& key, const Map* before, const Map* now) {
-  const auto is_full = [](const Map& map) { return map.asked >= core::max_mappings; };
-  if (recount_maps(key.name) || !before || !now || before->is_deleting != now->is_deleting ||
-      is_full(*before) != is_full(*now))
-    return enqueue_all();
-  for (const auto& [ns, twin] : now->twins)
-    if (const auto found = before->twins.find(ns); found == before->twins.end() || found->second != twin) enqueue(ns);
-  for (const auto& [ns, twin] : before->twins)
-    if (!now->twins.contains(ns)) enqueue(ns);
-}
-
-bool NamespaceOffloadingController::recount_maps(std::string_view cluster) {
-  bool changed = std::erase_if(counted_, [&](const kube::ObjectKey& key) { return !told_.find(key); }) > 0;
-  for (const auto& [key, map] : told_.all()) {
-    if (key.name != cluster) continue;
-    if (map.is_outgoing && offered_.may_be_home(cluster, key.ns))
-      changed |= counted_.insert(key).second;
-    else
-      changed |= counted_.erase(key) > 0;
-  }
-  return changed;
-}
-
-std::vector<core::ToldTwin> NamespaceOffloadingController::told_of(const std::string& ns) const {
-  std::vector<core::ToldTwin> told;
-  for (const kube::ObjectKey& key : counted_) {
-    const Map* map = told_.find(key);
-    if (!map) continue;
-    const auto found = map->twins.find(ns);
-    const Map::Twin twin = found == map->twins.end() ? Map::Twin() : found->second;
-    told.push_back({.cluster = key.name,
-                    .asked = twin.asked,
-                    .phase = twin.phase,
-                    .message = twin.message,
-                    .kept = twin.kept,
-                    .is_deleting = map->is_deleting,
-                    .is_full = map->asked >= core::max_mappings});
-  }
-  return told;
-}
-
 std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const kube::Object& offloading,
                                                                         const core::NodeSelector* selector,
                                                                         std::string_view remote_name) {
   const std::string ns(offloading.ns());
-  const std::vector<core::ToldTwin> told = told_of(ns);
+  const std::vector<core::ToldTwin> told = told_.of(ns);
   std::set<std::string, std::less<>> selected;
   if (selector) {
     const std::string text = json::serialize(api::NamespaceOffloading(offloading).cluster_selector());

@@ -13,6 +13,7 @@
 #include "controllers/common/crowd_pause.hpp"
 #include "controllers/common/runnable.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
+#include "controllers/namespaces/told_twins.hpp"
 #include "controllers/peering/peer_notices.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "core/common/node_selector.hpp"
@@ -20,7 +21,6 @@
 #include "core/namespaces/twin_states.hpp"
 #include "kube/client/own_user.hpp"
 #include "kube/runtime/controller.hpp"
-#include "kube/runtime/view.hpp"
 
 namespace liqo::controllers {
 
@@ -55,8 +55,6 @@ class NamespaceOffloadingController final : public Runnable {
   /// nothing, because it is invalid or goes). `remote_name`: of the twins that are wanted, "" where there is none.
   std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector,
                                            std::string_view remote_name);
-  /// What the NamespaceMaps that count say of the twin of a namespace.
-  std::vector<core::ToldTwin> told_of(const std::string& ns) const;
   void enqueue(const std::string& ns);
   /// Makes all due, and those with these selectors: a few at once, and many as CrowdPause says.
   void enqueue_all();
@@ -67,33 +65,13 @@ class NamespaceOffloadingController final : public Runnable {
   /// Enqueues what has been gathered, over several turns of the loop. What is left when that is cancelled stays.
   asio::awaitable<void> spread();
 
-  /// What a NamespaceMap says of each namespace.
-  struct Map {
-    struct Twin {
-      std::string asked;           ///< name of the twin that is asked for, "" = none is
-      std::string phase, message;  ///< the provider's words
-      std::string kept;            ///< why the provider keeps it against our wish, "" = it does not
-      bool operator==(const Twin&) const = default;
-    };
-    bool is_outgoing = false;  ///< to the cluster that it is named after
-    bool is_deleting = false;
-    std::size_t asked = 0;  ///< for how many namespaces it asks
-    std::map<std::string, Twin, std::less<>> twins;
-  };
-  static Map map_of(const kube::Object& map);
-  void map_changed(const kube::ObjectKey& key, const Map* before, const Map* now);
-  /// Finds out anew which of the maps named after a cluster count: a peer may write maps in its own tenant namespace,
-  /// where it has no say about another cluster. Answers whether one has begun to count, or does not any more.
-  bool recount_maps(std::string_view cluster);
-
   Context context_;
   kube::OwnUser user_;
   RemoteDataWatch data_;
   PeerNotices notices_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
   OfferedNodes offered_;
-  kube::View<Map> told_;               ///< by the NamespaceMaps
-  std::set<kube::ObjectKey> counted_;  ///< the NamespaceMaps that count
+  ToldTwins told_;
   /// What spread() enqueues: all, those with these selectors, and the namespaces that it has found and not reached yet.
   bool is_all_due_ = false;
   std::set<std::string> due_selectors_, due_;

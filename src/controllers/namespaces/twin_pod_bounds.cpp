@@ -26,8 +26,7 @@ namespace labels = api::labels;
 
 /// What happens at one moment is planned together.
 constexpr kube::Duration settle_time = 50ms;
-/// Until ClusterRoles are looked at again: liqod may read them by name, and watches none.
-constexpr std::chrono::seconds look_interval = 60s, retry_interval = 15s;
+constexpr std::chrono::seconds look_interval = JudgedRoles::look_interval, retry_interval = JudgedRoles::retry_interval;
 constexpr kube::Duration changed_pause = 200ms;
 
 constexpr std::string_view by_tenant = "bounds-tenant", by_twin = "bounds-twin";
@@ -41,9 +40,6 @@ void index_role_binding(const kube::Object& binding, std::vector<std::string>& o
 }
 
 kube::ObjectKey quota_of(const std::string& twin) { return {twin, std::string(core::twin_pods_quota_name)}; }
-
-/// Whether a sum of demands is that of no pod any more: each of them has one of "pods".
-bool has_no_pods(const core::Resources& sum) { return core::amount(sum, "pods").is_zero(); }
 
 /// The first failure counts; the others are tried as well.
 void note(kube::Result<void>& result, kube::Failure failure, std::string_view what) {
@@ -60,6 +56,7 @@ TwinPodBounds::TwinPodBounds(Context context)
       bindings_(context.home.acquire({.resource = kinds::role_bindings, .selection = core::kept_by_liqo()})),
       bounds_(context.home.acquire({.resource = kinds::resource_quotas, .selection = core::kept_by_liqo()})),
       grants_(context.home.acquire({.resource = kinds::quotas})),
+      judged_(context),
       controller_(context,
                   {.name = "twinpodbounds",
                    .ready = [this] { return has_synced(); },
@@ -112,12 +109,12 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
       return;
     }
     roles_[name] = std::move(roles);
-    forget_looks();
+    forget_roles();
     if (!roles_[name].empty() && !surroundings_) {
       surroundings_.emplace(context_.home);
       surroundings_->subscribe([this](const std::string& ns) { recount_twin(ns); },
                                [this](const std::string&) {
-                                 for (const auto& [twin, sum] : std::map(sums_)) recount_twin(twin);
+                                 for (const std::string& twin : count_.twins()) recount_twin(twin);
                                });
     }
     for (const kube::ObjectKey& twin : namespaces_->store().keys(by_tenant, name)) recount_twin(twin.name);
@@ -125,7 +122,7 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
     return;
   }
   if (!ns) {
-    if (roles_.erase(name) > 0) forget_looks();
+    if (roles_.erase(name) > 0) forget_roles();
     told_.erase(name);
   }
   std::vector<std::string> tenants;
@@ -142,24 +139,14 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
     if (const auto roles = roles_.find(tenant); roles != roles_.end() && !roles->second.empty()) enqueue(tenant);
 }
 
-void TwinPodBounds::forget_looks() {
-  std::erase_if(looks_, [this](const auto& look) {
-    return std::ranges::none_of(roles_, [&](const auto& tenant) { return is_named(tenant.first, look.first); });
+void TwinPodBounds::forget_roles() {
+  judged_.forget_unless([this](const std::string& role) {
+    return std::ranges::any_of(roles_, [&](const auto& tenant) { return is_named(tenant.first, role); });
   });
 }
 
 void TwinPodBounds::recount(const kube::ObjectKey& key) {
-  if (const auto had = counted_.find(key); had != counted_.end()) {
-    const Counted& old = had->second;
-    const auto held = held_.find(old.user);
-    core::subtract(held->second, old.demand);
-    if (has_no_pods(held->second)) held_.erase(held);
-    const auto sum = sums_.find(old.ns);
-    core::subtract(sum->second.whole, old.demand);
-    if (old.waiting) core::subtract(sum->second.waiting, old.demand);
-    if (has_no_pods(sum->second.whole)) sums_.erase(sum);
-    counted_.erase(had);
-  }
+  count_.forget(key);
   const std::string tenant = tenant_of(key.ns);
   const auto roles = roles_.find(tenant);
   if (roles == roles_.end() || roles->second.empty()) return;
@@ -170,34 +157,23 @@ void TwinPodBounds::recount(const kube::ObjectKey& key) {
   auto needs = core::read_pod_needs(spec);
   if (!needs) return;
   core::settle(*needs, surroundings_->of(key.ns, spec));
-  Counted now{.ns = key.ns,
-              .user = std::string(shadow->label(labels::creator_user)),
-              .demand = core::pod_demand(*needs, core::Counting::exact),
-              .waiting = !shadow->is_deleting() && !pods_->store().contains(key)};
-  core::add(held_[now.user], now.demand);
-  Sum& sum = sums_[now.ns];
-  core::add(sum.whole, now.demand);
-  if (now.waiting) core::add(sum.waiting, now.demand);
-  counted_.emplace(key, std::move(now));
+  count_.add(key, {.user = std::string(shadow->label(labels::creator_user)),
+                   .demand = core::pod_demand(*needs, core::Counting::exact),
+                   .waiting = !shadow->is_deleting() && !pods_->store().contains(key)});
 }
 
 void TwinPodBounds::recount_twin(const std::string& ns) {
   std::set<kube::ObjectKey> keys;
   for (const kube::ObjectKey& key : shadows_->store().keys_in(ns)) keys.insert(key);
-  for (const auto& [key, counted] : counted_)
-    if (key.ns == ns) keys.insert(key);
+  for (kube::ObjectKey& key : count_.pods_in(ns)) keys.insert(std::move(key));
   for (const kube::ObjectKey& key : keys) recount(key);
 }
 
 TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
-  Pass pass{.tenant = std::string(tenant.name()),
-            .consumer = std::string(tenant.label(labels::remote_cluster_id)),
-            .granted = {},
-            .twins = {},
-            .versions = {}};
+  Pass pass{.tenant = std::string(tenant.name()), .consumer = std::string(tenant.label(labels::remote_cluster_id))};
   std::vector<kube::Object> quotas;
   for (kube::Object& quota : grants_->objects_in(pass.tenant)) quotas.push_back(std::move(quota));
-  pass.granted = core::granted_to_twins(quotas, held_);
+  pass.granted = core::granted_to_twins(quotas, count_.held());
   std::vector<kube::ObjectKey> keys = namespaces_->store().keys(by_tenant, pass.tenant);
   std::ranges::sort(keys);
   for (const kube::ObjectKey& key : keys) {
@@ -213,10 +189,7 @@ TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
       twin.exists = true;
       twin.admitted = twin.used = last->second;
     }
-    if (const auto sum = sums_.find(key.name); sum != sums_.end()) {
-      twin.waiting = core::as_quota_names(sum->second.waiting);
-      twin.whole = core::as_quota_names(sum->second.whole);
-    }
+    count_.read(twin);
     pass.twins.push_back(std::move(twin));
   }
   return pass;
@@ -226,8 +199,10 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   const auto tenant = namespaces_->find(work.object);
   if (!tenant || !core::is_tenant_namespace(*tenant)) co_return Outcome::done();
   const auto policy = core::admission::read_pod_policy(tenant->annotation(annotations::pod_policy));
-  auto looked = co_await look_at(policy ? policy->cluster_roles : std::vector<std::string>());
+  auto looked = co_await judged_.look_at(policy ? policy->cluster_roles : std::vector<std::string>());
   if (!looked) co_return Outcome::retry(std::move(looked.error()).in("looking at the ClusterRoles of a policy"));
+  // The policy may have lost a role while it was being read.
+  forget_roles();
   Roles roles = std::move(*looked);
   Pass pass = begin(*tenant);
   if (auto done = co_await unbind(pass, roles); !done) co_return Outcome::retry(std::move(done.error()));
@@ -246,49 +221,6 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   tell(*tenant, roles.told);
   if (pass.again) co_return Outcome::again_after(changed_pause);
   co_return Outcome::again_after(roles.told.empty() && !pass.waits ? look_interval : retry_interval);
-}
-
-asio::awaitable<kube::Result<TwinPodBounds::Roles>> TwinPodBounds::look_at(std::vector<std::string> names) {
-  Roles roles;
-  for (const std::string& name : std::set(names.begin(), names.end())) {
-    const auto known = looks_.find(name);
-    const kube::TimePoint now = context_.clock.now();
-    const bool is_known =
-        known != looks_.end() &&
-        now - known->second.at < (known->second.verdict.refusal.empty() ? look_interval : retry_interval);
-    if (!is_known) {
-      Look look{.at = now, .verdict = {}};
-      auto role = co_await context_.home.api().get(kinds::cluster_roles, {"", name});
-      if (role) {
-        look.verdict = core::judge_tenant_role(*role);
-        if (!look.verdict.refusal.empty())
-          look.verdict.refusal = "ClusterRole " + name + " is not bound: " + look.verdict.refusal +
-                                 ". Take that out of it, or take it out of clusterRoles in the policy.";
-      } else if (role.error().is_forbidden()) {
-        look.verdict.refusal = "ClusterRole " + name +
-                               " is not among those that Liqo may bind: list it in the value "
-                               "offloading.tenantClusterRoles of the chart.";
-      } else if (role.error().is_not_found()) {
-        look.verdict.refusal = "ClusterRole " + name + " does not exist: create it.";
-      } else if (looks_.contains(name)) {
-        look.verdict = looks_[name].verdict;
-      } else {
-        // What is bound stays until more is known.
-        co_return kube::fail(std::move(role.error()), "reading ClusterRole " + name);
-      }
-      looks_[name] = std::move(look);
-    }
-    const core::RoleVerdict& verdict = looks_[name].verdict;
-    if (!verdict.refusal.empty()) {
-      roles.told.push_back(verdict.refusal);
-      continue;
-    }
-    roles.bound.insert(name);
-    roles.kinds.insert(verdict.writable.begin(), verdict.writable.end());
-  }
-  // The policy may have lost a role while it was being read.
-  forget_looks();
-  co_return roles;
 }
 
 asio::awaitable<kube::Result<void>> TwinPodBounds::unbind(const Pass& pass, const Roles& roles) {

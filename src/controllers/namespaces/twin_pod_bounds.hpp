@@ -6,13 +6,12 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "controllers/common/context.hpp"
 #include "controllers/common/runnable.hpp"
-#include "core/namespaces/tenant_roles.hpp"
-#include "core/namespaces/twin_pod_bounds.hpp"
+#include "controllers/namespaces/judged_roles.hpp"
+#include "core/namespaces/twin_pod_count.hpp"
 #include "core/policy/pod_policy.hpp"
 #include "kube/runtime/controller.hpp"
 #include "quota/pod_surroundings.hpp"
@@ -32,37 +31,17 @@ class TwinPodBounds final : public Runnable {
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
-  /// What a look at a ClusterRole has shown.
-  struct Look {
-    kube::TimePoint at{};
-    core::RoleVerdict verdict;
-  };
-  /// The ClusterRoles of a policy: those that are bound, and what is to be told of the others.
-  struct Roles {
-    std::set<std::string> bound;  ///< one that cannot be read now stays in it
-    std::set<std::string> kinds;  ///< that these let write
-    std::vector<std::string> told;
-  };
-  /// A ShadowPod of a consumer with roles, as it is counted.
-  struct Counted {
-    std::string ns, user;
-    core::Resources demand;
-    bool waiting = false;  ///< its Pod is not there yet
-  };
-  struct Sum {
-    core::Resources waiting, whole;
-  };
+  using Roles = JudgedRoles::Roles;
   /// One pass over the twins of a consumer.
   struct Pass {
     std::string tenant, consumer;
-    core::Resources granted;
-    std::vector<core::TwinPods> twins;
-    std::map<std::string, std::string> versions;  ///< of the ResourceQuotas that the plan is made of
-    bool again = false;                           ///< something has changed meanwhile
-    bool waits = false;                           ///< a kind is not counted yet
+    core::Resources granted = {};
+    std::vector<core::TwinPods> twins = {};
+    std::map<std::string, std::string> versions = {};  ///< of the ResourceQuotas that the plan is made of
+    bool again = false;                                ///< something has changed meanwhile
+    bool waits = false;                                ///< a kind is not counted yet
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  asio::awaitable<kube::Result<Roles>> look_at(std::vector<std::string> names);
   asio::awaitable<kube::Result<void>> unbind(const Pass& pass, const Roles& roles);
   asio::awaitable<kube::Result<void>> bound_pods(Pass& pass, const std::set<std::string>& kinds);
   /// Whether kube-controller-manager is to be reminded of the kinds that it does not count.
@@ -78,26 +57,24 @@ class TwinPodBounds final : public Runnable {
   void recount_twin(const std::string& ns);
   void see_namespace(const kube::Change& change);
   /// Drops what is known of ClusterRoles that no policy names any more.
-  void forget_looks();
+  void forget_roles();
   /// The tenant namespace of the consumer whose twin a namespace is, or was last; "" = nobody's.
   std::string tenant_of(const std::string& ns) const;
   void enqueue(const std::string& tenant);
 
   Context context_;
   kube::InformerHandle shadows_, pods_, namespaces_, bindings_, bounds_, grants_;
+  JudgedRoles judged_;
   std::optional<quota::PodSurroundings> surroundings_;     ///< from when a consumer has roles
   std::map<std::string, std::vector<std::string>> roles_;  ///< tenant namespace to the ClusterRoles of its policy
   std::map<std::string, std::string> twins_;               ///< namespace to the tenant namespace that it is for
-  std::unordered_map<kube::ObjectKey, Counted> counted_;
-  std::map<std::string, Sum> sums_;  ///< by twin that has a pod which counts
-  core::HeldByUser held_;
-  std::map<std::string, core::Resources> last_used_;  ///< of each twin, for when it is leaving
+  core::TwinPodCount count_;                               ///< of the ShadowPods of consumers with roles
+  std::map<std::string, core::Resources> last_used_;       ///< of each twin, for when it is leaving
   struct Uncounted {
     kube::TimePoint at{};    ///< when kube-controller-manager was reminded last
     kube::Duration pause{};  ///< until it is again
   };
   std::map<std::string, Uncounted> uncounted_;  ///< by twin
-  std::map<std::string, Look> looks_;           ///< by ClusterRole
   std::map<std::string, std::string> told_;     ///< by tenant namespace
   /// RoleBindings that could not be made: when, and why.
   std::map<kube::ObjectKey, std::pair<kube::TimePoint, std::string>> refused_;

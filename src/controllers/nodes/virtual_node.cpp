@@ -1,13 +1,11 @@
 #include "controllers/nodes/virtual_node.hpp"
 
 #include <boost/asio/this_coro.hpp>
+#include <set>
 
-#include "controllers/common/node_context.hpp"
 #include "controllers/common/older_namesake.hpp"
 #include "controllers/common/scopes.hpp"
 #include "controllers/nodes/virtual_node_condition.hpp"
-#include "core/nodes/namesakes.hpp"
-#include "core/nodes/node_extras.hpp"
 #include "core/offloading/capacity.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/vital.hpp"
@@ -24,9 +22,6 @@ using api::VirtualNode;
 using kube::Outcome;
 namespace action = core::virtual_node_action;
 
-/// kube-controller-manager expects a node's status at least this often besides its lease. Many Nodes do not come all at
-/// once.
-constexpr std::chrono::seconds earliest_refresh = 3min, latest_refresh = 5min;
 /// How soon a closed node is looked at again: whether there is room shows only where somebody asks.
 constexpr kube::Duration closed_pause = 5s;
 
@@ -51,6 +46,12 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBu
       templates_(context),
       leases_(context),
       sessions_(connect, budgets, context, [this](const kube::ObjectKey& key) { enqueue(key); }),
+      writer_(context, {.nodes = nodes_,
+                        .templates = templates_,
+                        .ports = ports_,
+                        .leases = leases_,
+                        .sessions = sessions_,
+                        .ports_changed = [this](const std::vector<std::string>& names) { enqueue_nodes(names); }}),
       namesakes_(std::move(connect), sessions_, notices_, context),
       controller_(context, {.name = "virtualnode"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
@@ -122,16 +123,6 @@ void VirtualNodeController::enqueue_nodes(const std::vector<std::string>& names)
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys(by_node_name, name)) enqueue(key);
 }
 
-std::uint16_t VirtualNodeController::decide_port(const kube::Object& virtual_node) {
-  const auto [port, is_shared_now] = ports_.decide(std::string(virtual_node.name()));
-  if (is_shared_now)
-    context_.events.warning(virtual_node, api::kinds::virtual_nodes, "KubeletPortShared",
-                            "node " + std::string(virtual_node.name()) + " shares port " + std::to_string(port) +
-                                " of the kubelet API with other virtual nodes, so paths that name no pod are not "
-                                "served there: there are more virtual nodes than ports (--listen-port-count)");
-  return port;
-}
-
 core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtual_node) const {
   const ProviderSession* session = sessions_.find(virtual_node.key());
   core::ProviderHealth health;
@@ -165,23 +156,11 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
   return health;
 }
 
-void VirtualNodeController::tell_readiness(const kube::ObjectKey& node, std::string why) {
-  const auto [known, is_new] = told_unready_.try_emplace(node.name, why);
-  const std::string before = std::exchange(known->second, std::move(why));
-  if (!is_new && before.empty() == known->second.empty()) return;
-  if (known->second.empty()) {
-    log_.info("Node is Ready", {{"node", node}});
-  } else {
-    log_.warn("Node is not Ready", {{"node", node}, {"reason", known->second}});
-  }
-}
-
 void VirtualNodeController::forget(const std::string& name) {
   // The Node is that of the others of this name.
   if (!virtual_nodes_->store().keys(by_node_name, name).empty()) return;
   leases_.forget(name);
-  nodes_made_.erase(name);
-  told_unready_.erase(name);
+  writer_.forget(name);
   enqueue_nodes(ports_.forget(name));
   // A create that was answered after its VirtualNode had gone left this Node behind.
   if (const kube::ObjectKey node{"", name}; nodes_->store().contains(node)) controller_.enqueue({node.name, node});
@@ -223,9 +202,9 @@ asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_n
   for (const action::Step& step : plan.steps) {
     kube::Result<void> done;
     if (std::holds_alternative<action::Uncordon>(step)) {
-      done = co_await uncordon({"", key.name});
+      done = co_await writer_.uncordon(key.name);
     } else if (const auto* due = std::get_if<action::WriteNode>(&step)) {
-      written = co_await write_node(virtual_node);
+      written = co_await writer_.write(virtual_node, health_of(virtual_node));
       const action::Tell how = core::tell_written(written);
       done = co_await set_condition(key, how.condition());
       // Only now do pods end whose owners make others elsewhere.
@@ -240,94 +219,7 @@ asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_n
   }
   if (!written) co_return Outcome::retry(std::move(written.error()));
   if (plan.look_soon) co_return Outcome::again_after(closed_pause);
-  co_return Outcome::again_after(context_.random.between(earliest_refresh, latest_refresh));
-}
-
-kube::Object VirtualNodeController::with_template(const kube::Object& virtual_node, const kube::Object* node) const {
-  if (templates_.is_known())
-    if (const auto options = templates_.of(virtual_node))
-      // ClusterReflection tells what is refused.
-      return *options ? core::with_extras(virtual_node, core::node_extras(**options).usable) : virtual_node;
-  // Selectors of namespaces and pods may go by what it said last.
-  return node ? core::with_extras(virtual_node, core::applied_extras(*node)) : virtual_node;
-}
-
-asio::awaitable<kube::Result<void>> VirtualNodeController::write_node(const kube::Object& object) {
-  core::NodeContext ctx = node_context(context_.settings);
-  ctx.kubelet_port = decide_port(object);
-  const core::ProviderHealth health = health_of(object);
-  auto node = nodes_->find({"", std::string(object.name())});
-  if (!node) {
-    auto found = co_await create_node(object, health, ctx);
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    if (!*found) co_return kube::Result<void>();
-    node = std::move(*found);
-  }
-  co_return co_await update_node(object, *node, health, ctx);
-}
-
-asio::awaitable<kube::Result<std::optional<kube::Object>>> VirtualNodeController::create_node(
-    const kube::Object& object, const core::ProviderHealth& health, const core::NodeContext& ctx) {
-  const kube::ObjectKey key{"", std::string(object.name())};
-  kube::Api& home = context_.home.api();
-  const kube::Object wish = with_template(object, nullptr);
-  auto created = co_await home.create(
-      kube::resources::nodes,
-      core::forge_node({.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx}, context_.clock.wall()));
-  if (!created && created.error().is_already_exists()) {
-    // Not in the cache of virtual nodes: look whose it is.
-    auto live = co_await home.get(kube::resources::nodes, key);
-    if (!live) co_return kube::fail(std::move(live.error()), "looking at the Node of that name");
-    co_return std::move(*live);
-  }
-  if (!created) co_return kube::fail(std::move(created.error()), "creating the Node");
-  if (nodes_made_.insert(key.name).second) {
-    log_.info("Node created", {{"node", key}});
-  } else {
-    log_.warn("Node created again: somebody has deleted it", {{"node", key}});
-  }
-  sessions_.note_foreign(object.key(), "");
-  const std::string uid(created->uid());
-  tell_readiness(key, core::unready_reason(*created));
-  nodes_->observe(std::move(*created));
-  co_await leases_.renew(key.name, uid);
-  co_return std::nullopt;
-}
-
-asio::awaitable<kube::Result<void>> VirtualNodeController::update_node(const kube::Object& object,
-                                                                       const kube::Object& node,
-                                                                       const core::ProviderHealth& health,
-                                                                       const core::NodeContext& ctx) {
-  const kube::ObjectKey key = node.key();
-  kube::Api& home = context_.home.api();
-  const kube::Object wish = with_template(object, &node);
-  const core::NodePlan plan = core::plan_node(node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
-                                              context_.clock.wall(), earliest_refresh - 5s);
-  const auto* refusal = std::get_if<core::node_action::Refuse>(&plan);
-  // There is a session only where the Node is ours: the pods of a machine are not.
-  sessions_.note_foreign(object.key(), refusal ? refusal->why : "");
-  if (refusal) {
-    enqueue_nodes(ports_.forget(key.name));
-    context_.events.warning(object, api::kinds::virtual_nodes, core::name_taken, refusal->why);
-    co_return kube::fail(kube::Errc::invalid_input, refusal->why);
-  }
-  const auto& update = std::get<core::node_action::Update>(plan);
-  nodes_made_.insert(key.name);
-  if (update.metadata) {
-    auto patched = co_await home.patch(kube::resources::nodes, key,
-                                       {kube::PatchType::merge, kube::json::serialize(*update.metadata)});
-    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node");
-    nodes_->observe(std::move(*patched));
-  }
-  if (update.status) {
-    auto patched = co_await home.patch(kube::resources::nodes, key,
-                                       {kube::PatchType::strategic_merge, kube::json::serialize(*update.status)},
-                                       {.subresource = "status"});
-    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node's status");
-    tell_readiness(key, core::unready_reason(*patched));
-    nodes_->observe(std::move(*patched));
-  }
-  co_return kube::Result<void>();
+  co_return Outcome::again_after(context_.random.between(NodeWriter::earliest_refresh, NodeWriter::latest_refresh));
 }
 
 asio::awaitable<kube::Result<void>> VirtualNodeController::set_condition(const kube::ObjectKey& key,

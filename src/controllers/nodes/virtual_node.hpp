@@ -3,10 +3,8 @@
 // Tested by test/sim/main.cpp.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include "controllers/nodes/kubelet_ports.hpp"
 #include "controllers/nodes/namesakes.hpp"
 #include "controllers/nodes/node_leases.hpp"
+#include "controllers/nodes/node_writer.hpp"
 #include "controllers/peering/peer_notices.hpp"
 #include "controllers/sessions/provider_sessions.hpp"
 #include "core/nodes/virtual_node_plan.hpp"
@@ -48,8 +47,6 @@ class VirtualNodeController {
     std::string uid;
     bool is_foreign = false;  ///< see core::why_foreign()
   };
-  /// Logs that a Node has become Ready (`why` is "") or is no longer Ready.
-  void tell_readiness(const kube::ObjectKey& node, std::string why);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Takes the steps of the plan.
   asio::awaitable<kube::Outcome> carry_out(kube::Object virtual_node, core::virtual_node_action::Keep plan);
@@ -63,7 +60,6 @@ class VirtualNodeController {
   /// Drains the Node and deletes it; answers when to look again, zero = it is gone. `since` as for drain().
   asio::awaitable<kube::Result<kube::Duration>> remove_node(kube::Object virtual_node, kube::Object node,
                                                             std::string since);
-  asio::awaitable<kube::Result<void>> uncordon(const kube::ObjectKey& node);
   struct Drained {
     kube::Duration look_again{};          ///< zero: no pod is left that has to be waited for
     std::vector<kube::Object> leftovers;  ///< pods that go with the Node
@@ -71,18 +67,6 @@ class VirtualNodeController {
   /// `since`: when the removal of the node began. `force`: the provider is gone for good, and the pods with it.
   asio::awaitable<kube::Result<Drained>> drain(const kube::Object& node, std::string_view since, bool force);
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, kube::Condition condition);
-  /// The VirtualNode with what its VkOptionsTemplate adds to its Node; where that is not known, with what it had added
-  /// to the Node, which may be null.
-  kube::Object with_template(const kube::Object& virtual_node, const kube::Object* node) const;
-  asio::awaitable<kube::Result<void>> write_node(const kube::Object& virtual_node);
-  /// Creates the Node. Answers with the one that has its name already, or with nothing where it was created.
-  asio::awaitable<kube::Result<std::optional<kube::Object>>> create_node(const kube::Object& virtual_node,
-                                                                         const core::ProviderHealth& health,
-                                                                         const core::NodeContext& ctx);
-  /// Brings a Node of that name up to date where it is ours.
-  asio::awaitable<kube::Result<void>> update_node(const kube::Object& virtual_node, const kube::Object& node,
-                                                  const core::ProviderHealth& health, const core::NodeContext& ctx);
-  std::uint16_t decide_port(const kube::Object& virtual_node);
   void enqueue_nodes(const std::vector<std::string>& names);
   asio::awaitable<void> heartbeat();
   core::ProviderHealth health_of(const kube::Object& virtual_node) const;
@@ -93,12 +77,11 @@ class VirtualNodeController {
   kube::InformerHandle virtual_nodes_, nodes_, slices_;
   kube::View<NodeIdentity> node_identities_;  ///< for heartbeats, which are to parse no Node
   PeerNotices notices_;
-  std::set<std::string> nodes_made_;                 ///< Nodes that exist or have existed, until their VirtualNode goes
-  std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
   KubeletPorts ports_;
   OptionsTemplates templates_;
   NodeLeases leases_;
   ProviderSessions sessions_;
+  NodeWriter writer_;
   NamesakeController namesakes_;
   kube::Controller controller_;
   kube::Log log_;

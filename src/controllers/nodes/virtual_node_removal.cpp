@@ -182,7 +182,7 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
     // The Node shows those who wait for its pods whether the provider answers. One that somebody has deleted is not
     // made again.
     if (nodes_->store().contains(node.key()))
-      if (auto written = co_await write_node(virtual_node); !written)
+      if (auto written = co_await writer_.write(virtual_node, health_of(virtual_node)); !written)
         co_return std::unexpected(std::move(written.error()));
     co_return drained->look_again;
   }
@@ -192,22 +192,12 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "deleting the Node");
   nodes_->observe_gone(node.key(), node.uid());
-  nodes_made_.erase(std::string(node.name()));
-  told_unready_.erase(std::string(node.name()));
+  writer_.forget(std::string(node.name()));
   log_.info("Node deleted", {{"node", node.key()}});
   // No kubelet ends them, and Kubernetes' own collector would take a minute.
   for (kube::Object& pod : drained->leftovers)
     static_cast<void>(co_await remove_untold(context_, std::move(pod), "removing a pod of a Node that is gone"));
   co_return kube::Duration::zero();
-}
-
-asio::awaitable<kube::Result<void>> VirtualNodeController::uncordon(const kube::ObjectKey& node) {
-  const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", nullptr}}}};
-  auto patched = co_await kube::merge_patch(
-      context_.home.api(), *nodes_, node,
-      {.body = kube::json::serialize(patch), .phase = "uncordoning the Node that is wanted again"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
-  co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeController::drain(const kube::Object& node,

@@ -7,7 +7,7 @@
 #include "core/common/difference.hpp"
 #include "core/namespaces/remote_name.hpp"
 #include "core/namespaces/selections.hpp"
-#include "core/nodes/node_parts.hpp"
+#include "core/nodes/wanted_node.hpp"
 #include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"

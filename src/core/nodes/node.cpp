@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/nodes/node_parts.hpp"
+#include "core/nodes/wanted_node.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
 #include "kube/k8s/condition.hpp"

@@ -2,7 +2,7 @@
 
 #include "core/common/names.hpp"
 #include "core/common/node_labels.hpp"
-#include "core/nodes/node_parts.hpp"
+#include "core/nodes/wanted_node.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/vk_options_template.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/common/difference.hpp"
-#include "core/nodes/node_parts.hpp"
+#include "core/nodes/wanted_node.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"

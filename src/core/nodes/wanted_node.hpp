@@ -1,4 +1,4 @@
-// The wanted parts of a virtual node's Node.
+// What a virtual node's Node is to have, part by part.
 // Tested by test/unit/core/nodes/node_test.cpp.
 #pragma once
 

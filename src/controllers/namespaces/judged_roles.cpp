@@ -1,0 +1,56 @@
+#include "controllers/namespaces/judged_roles.hpp"
+
+#include <utility>
+
+#include "liqo/api/kinds.hpp"
+
+namespace liqo::controllers {
+
+namespace kinds = api::kinds;
+
+asio::awaitable<kube::Result<JudgedRoles::Roles>> JudgedRoles::look_at(std::vector<std::string> names) {
+  Roles roles;
+  for (const std::string& name : std::set(names.begin(), names.end())) {
+    const auto known = looks_.find(name);
+    const kube::TimePoint now = context_.clock.now();
+    const bool is_known =
+        known != looks_.end() &&
+        now - known->second.at < (known->second.verdict.refusal.empty() ? look_interval : retry_interval);
+    if (!is_known) {
+      Look look{.at = now, .verdict = {}};
+      auto role = co_await context_.home.api().get(kinds::cluster_roles, {"", name});
+      if (role) {
+        look.verdict = core::judge_tenant_role(*role);
+        if (!look.verdict.refusal.empty())
+          look.verdict.refusal = "ClusterRole " + name + " is not bound: " + look.verdict.refusal +
+                                 ". Take that out of it, or take it out of clusterRoles in the policy.";
+      } else if (role.error().is_forbidden()) {
+        look.verdict.refusal = "ClusterRole " + name +
+                               " is not among those that Liqo may bind: list it in the value "
+                               "offloading.tenantClusterRoles of the chart.";
+      } else if (role.error().is_not_found()) {
+        look.verdict.refusal = "ClusterRole " + name + " does not exist: create it.";
+      } else if (looks_.contains(name)) {
+        look.verdict = looks_[name].verdict;
+      } else {
+        // What is bound stays until more is known.
+        co_return kube::fail(std::move(role.error()), "reading ClusterRole " + name);
+      }
+      looks_[name] = std::move(look);
+    }
+    const core::RoleVerdict& verdict = looks_[name].verdict;
+    if (!verdict.refusal.empty()) {
+      roles.told.push_back(verdict.refusal);
+      continue;
+    }
+    roles.bound.insert(name);
+    roles.kinds.insert(verdict.writable.begin(), verdict.writable.end());
+  }
+  co_return roles;
+}
+
+void JudgedRoles::forget_unless(const std::function<bool(const std::string&)>& is_named) {
+  std::erase_if(looks_, [&](const auto& look) { return !is_named(look.first); });
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,72 @@
+// How the Node of a virtual node is made, and kept up to date.
+// Tested by test/unit/controllers/nodes/network_check_test.cpp.
+// Tested by test/sim/main.cpp.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controllers/common/options_templates.hpp"
+#include "controllers/nodes/kubelet_ports.hpp"
+#include "controllers/nodes/node_leases.hpp"
+#include "controllers/sessions/provider_sessions.hpp"
+#include "core/nodes/node.hpp"
+
+namespace liqo::controllers {
+
+/// Writes Nodes, and logs that one has come, has become Ready or is no longer Ready. What it gets outlives it. One
+/// thread.
+class NodeWriter {
+ public:
+  struct Parts {
+    kube::InformerHandle& nodes;
+    OptionsTemplates& templates;
+    KubeletPorts& ports;
+    NodeLeases& leases;
+    ProviderSessions& sessions;
+    /// Called with the nodes that may get another port. Must not suspend.
+    std::function<void(const std::vector<std::string>&)> ports_changed;
+  };
+  /// How long a Node's status stays as it is: kube-controller-manager expects one at least this often besides its
+  /// lease. Many Nodes do not come all at once.
+  static constexpr std::chrono::seconds earliest_refresh = std::chrono::minutes(3),
+                                        latest_refresh = std::chrono::minutes(5);
+
+  NodeWriter(Context context, Parts parts) : context_(context), parts_(std::move(parts)), log_("virtual-node") {}
+
+  /// Creates or updates the Node of a VirtualNode. Errors: Errc::invalid_input also where the name is a machine's.
+  asio::awaitable<kube::Result<void>> write(const kube::Object& virtual_node, core::ProviderHealth health);
+  /// Lets pods come to a Node again that was to be removed.
+  asio::awaitable<kube::Result<void>> uncordon(std::string node);
+  /// A Node of that name has gone, or its VirtualNode has.
+  void forget(const std::string& name);
+
+ private:
+  /// The VirtualNode with what its VkOptionsTemplate adds to its Node; where that is not known, with what it had added
+  /// to the Node, which may be null.
+  kube::Object with_template(const kube::Object& virtual_node, const kube::Object* node) const;
+  std::uint16_t decide_port(const kube::Object& virtual_node);
+  /// Creates the Node. Answers with the one that has its name already, or with nothing where it was created.
+  asio::awaitable<kube::Result<std::optional<kube::Object>>> create(const kube::Object& virtual_node,
+                                                                    const core::ProviderHealth& health,
+                                                                    const core::NodeContext& ctx);
+  /// Brings a Node of that name up to date where it is ours.
+  asio::awaitable<kube::Result<void>> update(const kube::Object& virtual_node, const kube::Object& node,
+                                             const core::ProviderHealth& health, const core::NodeContext& ctx);
+  /// Logs that a Node has become Ready (`why` is "") or is no longer Ready.
+  void tell_readiness(const kube::ObjectKey& node, std::string why);
+
+  Context context_;
+  Parts parts_;
+  std::set<std::string> made_;                       ///< Nodes that exist or have existed, until they are forgotten
+  std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
+  kube::Log log_;
+};
+
+}  // namespace liqo::controllers
