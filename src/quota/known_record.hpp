@@ -18,7 +18,7 @@ class KnownRecord {
   /// The record is stored as this now, with that resourceVersion and so many bytes.
   void adopt(core::LedgerRecord record, std::string version, std::size_t bytes, kube::TimePoint now);
   /// There is no record. `listed`: the newest version of the ShadowPods of its user, if it was listed for this; else
-  /// the floor is what was listed last, which has_listed_floor().
+  /// the floor is what was listed before; only if has_listed_floor().
   void adopt_none(std::optional<std::uint64_t> listed, kube::TimePoint now);
   /// What is stored is not known until the next adopt(): a write is under way, or the record has to be read again.
   void distrust() { is_known_ = false; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "liqo/api/labels.hpp"
+#include "quota/batch_decision.hpp"
 #include "telemetry/families.hpp"
 
 namespace liqo::quota {
@@ -132,7 +133,7 @@ asio::awaitable<QuotaVerdict> QuotaDesk::ask(std::shared_ptr<DeskQuestion> asked
   co_return *asked->verdict;
 }
 
-void QuotaDesk::settle(std::shared_ptr<SettlingDesk> waiting) {
+void QuotaDesk::settle(std::shared_ptr<SettleWaiter> waiting) {
   settling_.push_back(std::move(waiting));
   wake_.set();
 }

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "quota/batch_decision.hpp"
+#include "core/quota/claimant.hpp"
 #include "quota/desk_context.hpp"
 #include "quota/desk_question.hpp"
 #include "quota/quota_record.hpp"
@@ -19,8 +19,8 @@
 namespace liqo::quota {
 
 /// Whoever waits until the records name the present Quota, and the caches have what they say.
-struct SettlingDesk {
-  explicit SettlingDesk(const asio::any_io_executor& executor) : answered(executor) {}
+struct SettleWaiter {
+  explicit SettleWaiter(const asio::any_io_executor& executor) : answered(executor) {}
   std::optional<kube::Result<void>> result;  ///< none if the ledger ended before
   kube::async::Event answered;
 };
@@ -44,7 +44,7 @@ class QuotaDesk {
   /// Has it decided, until the caller's time is over. The desk may go meanwhile.
   asio::awaitable<core::QuotaVerdict> ask(std::shared_ptr<DeskQuestion> asked);
   /// Has it answered once the record names the present Quota.
-  void settle(std::shared_ptr<SettlingDesk> waiting);
+  void settle(std::shared_ptr<SettleWaiter> waiting);
   /// Answers whoever still waits. serve() has ended.
   void close(const core::QuotaVerdict& stopping);
 
@@ -74,7 +74,7 @@ class QuotaDesk {
   QuotaRecord record_;
   core::LargeClaims large_;
   std::deque<std::shared_ptr<DeskQuestion>> queue_;
-  std::vector<std::shared_ptr<SettlingDesk>> settling_;
+  std::vector<std::shared_ptr<SettleWaiter>> settling_;
   DeskBatch batch_;  ///< those that are being decided
   std::map<core::QuotaRefusal, kube::Counter> refusals_;
   kube::async::Event wake_;

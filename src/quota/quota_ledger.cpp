@@ -209,9 +209,9 @@ asio::awaitable<kube::Result<void>> QuotaLedger::settle_now(std::string tenant_n
     if (context_.records->store().contains(context_.record_of(quota))) quotas.insert(quota);
   for (const auto& [name, quota] : quota_of_record_)
     if (quota.ns == tenant_namespace) quotas.insert(quota);
-  std::vector<std::shared_ptr<SettlingDesk>> settling;
+  std::vector<std::shared_ptr<SettleWaiter>> settling;
   for (const kube::ObjectKey& quota : quotas) {
-    settling.push_back(std::make_shared<SettlingDesk>(context_.executor));
+    settling.push_back(std::make_shared<SettleWaiter>(context_.executor));
     open_desk(quota).settle(settling.back());
   }
   const kube::Deadline deadline = context_.clock.deadline_in(context_.settings.patience);

@@ -105,6 +105,8 @@ asio::awaitable<bool> QuotaRecord::believe_server() {
 }
 
 void QuotaRecord::take_over() {
+  // Asked before the cache, which parses the whole record: the watch may tell of a write of ours before its answer.
+  if (!known_.is_known()) return;
   const auto config_map = context_.records->find(context_.record_of(quota_));
   if (!config_map || !known_.is_older_than(config_map->version_number())) return;
   if (auto record = core::LedgerRecord::read(*config_map))

@@ -37,7 +37,7 @@ class QuotaRecord {
   asio::awaitable<bool> believe_server();
   /// Takes what another replica has written from the cache: without it the next write would be refused.
   void take_over();
-  /// Counts so many of its reservations as unproven in the metric: its own while it is served.
+  /// Shows in the metric that so many of its reservations are unproven; 0 = its desk ends.
   void show_unproven(std::size_t now);
 
  private:

@@ -26,7 +26,7 @@ struct Pipe {
   RemoteProgram from, to;
   std::function<void(std::uint64_t)> seen;  ///< is told how much has passed so far
 };
-/// Likewise of `to`, which reads what `from` writes.
+/// What `to` has written, which reads what `from` writes; failures as of run_program().
 asio::awaitable<Result<std::string>> pipe_program(Cluster& cluster, kube::Deadline deadline, Pipe pipe);
 
 /// Compares the lists that two programs write, and answers how many files are in them. Failures: Errc::protocol with

@@ -100,7 +100,7 @@ asio::awaitable<kube::Result<void>> AwaitedPods::see(kube::ObjectKey key) {
     stop(key, End::withdrawn);
     co_return kube::Result<void>();
   }
-  RememberedPod& memory = node_.memory.of(*local);
+  RememberedPod& memory = node_.memory.of(key, local->uid());
   const auto shadow = twin->find(&TwinWatch::shadows, remote_key);
   if (shadow) {
     memory.not_taken_because.clear();
@@ -127,7 +127,7 @@ asio::awaitable<kube::Result<void>> AwaitedPods::see(kube::ObjectKey key) {
 
 asio::awaitable<kube::Result<void>> AwaitedPods::tell(kube::Object local) {
   const kube::ObjectKey key = local.key();
-  RememberedPod& memory = node_.memory.of(local);
+  RememberedPod& memory = node_.memory.of(key, local.uid());
   const kube::TimePoint now = node_.context.clock.now();
   const core::Moment* since = orders_.since(key.text());
   const std::string& server = memory.not_taken_because;

@@ -307,8 +307,9 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
 std::optional<Outcome> MappedPod::status_waits() {
   services_.warnings.see(*seen_.local, *seen_.remote);
   RememberedPod& pod = memory();
-  if (!pod.remote_seen_at) pod.remote_seen_at = now();
-  auto left = core::status_may_wait(*seen_.local, *seen_.remote, now() - *pod.remote_seen_at);
+  const kube::TimePoint at = now();
+  if (!pod.remote_seen_at) pod.remote_seen_at = at;
+  auto left = core::status_may_wait(*seen_.local, *seen_.remote, at - *pod.remote_seen_at);
   const bool may_wait =
       progress_.ephemeral_refusal.empty() && progress_.resize_refusal.words.empty() && !progress_.outcome.failure();
   if (may_wait && left == 0ms && !services_.node.budget.asides.try_take()) left = core::starting_time;

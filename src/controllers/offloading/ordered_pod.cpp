@@ -11,7 +11,6 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 namespace action = core::shadow_action;
 
-constexpr kube::Duration cache_pause = 200ms;
 /// On a ShadowPod that came late.
 constexpr std::string_view order_expired = "OrderExpired";
 
@@ -33,7 +32,7 @@ asio::awaitable<Outcome> OrderedPod::reconcile() {
 }
 
 asio::awaitable<std::expected<core::IpMapping, Outcome>> OrderedPod::await_mapping() {
-  if (!tools_.consumers.knows_addresses()) co_return std::unexpected(Outcome::again_after(cache_pause));
+  if (!tools_.consumers.knows_addresses()) co_return std::unexpected(Outcome::again_after(TwinPodMaker::cache_pause));
   auto read = tools_.consumers.api_server_mapping(shadow_);
   if (read) co_return std::move(*read);
   auto told = co_await tools_.shadow_writer.tell(

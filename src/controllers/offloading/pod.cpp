@@ -25,8 +25,8 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
                  .changed = [this](const kube::ObjectKey& key) { node_.enqueue(key); }}),
       twins_(node_, tokens_),
       statuses_(node_),
-      room_(node_),
       refused_(node_),
+      room_(node_),
       awaited_(node_, twins_, statuses_),
       orders_(node_, twins_, statuses_, {.room = room_, .refused = refused_, .awaited = awaited_}),
       ends_(node_, twins_, statuses_, {.tokens = tokens_, .warnings = warnings_}),
@@ -103,7 +103,7 @@ std::optional<PodWarnings::Pair> PodController::waiting_pair(const kube::ObjectK
 }
 
 asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
-  const kube::ObjectKey key = work.object;
+  kube::ObjectKey key = std::move(work.object);
   // Nothing is decided before all caches are complete; their completion brings every key back here.
   if (!node_.local_pods->has_synced() || !twins_.is_mapping_known()) co_return Outcome::done();
   if (key.name.empty()) {
@@ -129,17 +129,19 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
     room_.remove(key);
     refused_.set_resize_waits(key, false);
   }
-  co_return co_await reconcile_pod(key);
+  co_return co_await reconcile_pod(std::move(key));
 }
 
 asio::awaitable<Outcome> PodController::reconcile_pod(kube::ObjectKey key) {
   Outcome outcome = Outcome::done();
-  if (const PodTwin* twin = twins_.find(key.ns))
-    outcome = co_await reconcile_mapped(key, twin->remote);
-  else if (auto local = node_.local_pods->find(key))
+  if (const PodTwin* twin = twins_.find(key.ns)) {
+    MappedPod pod(services_, key, twin->remote);
+    outcome = co_await pod.reconcile();
+  } else if (auto local = node_.local_pods->find(key)) {
     outcome = co_await unmapped_.reconcile(key, std::move(*local));
-  else
+  } else {
     ends_.forget(key);
+  }
   auto seen = co_await awaited_.see(key);
   if (!seen && !outcome.failure()) outcome = Outcome::retry(std::move(seen.error()));
   const PodTwin* twin = twins_.find(key.ns);
@@ -149,11 +151,6 @@ asio::awaitable<Outcome> PodController::reconcile_pod(kube::ObjectKey key) {
                                                                         !twin->contains(&TwinWatch::pods, remote))
     twins_.leave_withdrawn(key.ns);
   co_return outcome;
-}
-
-asio::awaitable<Outcome> PodController::reconcile_mapped(kube::ObjectKey key, std::string remote_namespace) {
-  MappedPod pod(services_, key, remote_namespace);
-  co_return co_await pod.reconcile();
 }
 
 }  // namespace liqo::controllers

@@ -78,7 +78,6 @@ class PodController {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Of a pod, and then has it say what it waits for.
   asio::awaitable<kube::Outcome> reconcile_pod(kube::ObjectKey key);
-  asio::awaitable<kube::Outcome> reconcile_mapped(kube::ObjectKey key, std::string remote_namespace);
   /// A pod and its remote pod, unless nobody asks any more why the latter is not ready.
   std::optional<PodWarnings::Pair> waiting_pair(const kube::ObjectKey& key);
   /// What is done about changes in the twins.
@@ -89,8 +88,8 @@ class PodController {
   PodWarnings warnings_;
   PodTwins twins_;
   PodStatusWriter statuses_;
-  PodsWithoutRoom room_;
   RefusedPods refused_;
+  PodsWithoutRoom room_;
   AwaitedPods awaited_;
   PodOrders orders_;
   PodEnds ends_;

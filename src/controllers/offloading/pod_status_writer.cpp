@@ -65,8 +65,9 @@ std::optional<std::string> PodStatusWriter::plan(const kube::Object& local, cons
 }
 
 kube::Duration PodStatusWriter::take_turn(const kube::Object& local, std::size_t patch_bytes) {
-  const std::size_t bytes = stored_bytes(*node_.local_pods, local.key(), patch_bytes);
-  RememberedPod& memory = node_.memory.of(local);
+  const kube::ObjectKey key = local.key();
+  const std::size_t bytes = stored_bytes(*node_.local_pods, key, patch_bytes);
+  RememberedPod& memory = node_.memory.of(key, local.uid());
   const kube::TimePoint now = node_.context.clock.now();
   if (!memory.status_turn || bytes > memory.status_bytes) {
     memory.status_turn = now + node_.budget.home_writes.reserve({.bytes = bytes});

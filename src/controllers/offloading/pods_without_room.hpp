@@ -19,6 +19,8 @@ class PodsWithoutRoom {
  public:
   /// `node` outlives this.
   explicit PodsWithoutRoom(OffloadingNode& node);
+  PodsWithoutRoom(const PodsWithoutRoom&) = delete;
+  PodsWithoutRoom& operator=(const PodsWithoutRoom&) = delete;
 
   /// Whether a pod that the Node could hold waits for room, or one did until a moment ago.
   bool is_full() const { return closing_ > 0 || node_.context.clock.now() < full_until_; }

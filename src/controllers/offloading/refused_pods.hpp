@@ -18,6 +18,8 @@ class RefusedPods {
  public:
   /// `node` outlives this.
   explicit RefusedPods(OffloadingNode& node);
+  RefusedPods(const RefusedPods&) = delete;
+  RefusedPods& operator=(const RefusedPods&) = delete;
 
   /// The provider may have room again: the refused pods that ask for their demand are ordered soon.
   void ask_again();
@@ -29,7 +31,7 @@ class RefusedPods {
   void left(const kube::ObjectKey& key) { wake(orders_.left(key)); }
   /// Whether the pod waits for another one of its group.
   bool waits(const kube::ObjectKey& key) const { return orders_.waits(key); }
-  /// Whether a resize of the pod waits for room.
+  /// Takes whether a resize of the pod waits for room.
   void set_resize_waits(const kube::ObjectKey& key, bool waits);
 
  private:

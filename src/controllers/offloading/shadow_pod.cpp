@@ -100,8 +100,9 @@ void ShadowPodController::see_namespace(const kube::Change& ns) {
   const auto consumers = consumers_.observe(ns);
   if (!consumers) return;
   std::set<std::string> twins{ns.key.name};
-  for (const std::string& twin : bounded_.waited_for())
-    if (consumers->contains(consumers_.consumer_of(twin))) twins.insert(twin);
+  if (!consumers->empty())
+    for (const std::string& twin : bounded_.waited_for())
+      if (consumers->contains(consumers_.consumer_of(twin))) twins.insert(twin);
   for (const std::string& twin : twins) bounded_.wake_all(twin);
 }
 

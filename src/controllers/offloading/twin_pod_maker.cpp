@@ -18,8 +18,6 @@ using kube::Outcome;
 
 /// The bounds of a twin follow the pods that need them within moments: only a longer wait is told.
 constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
-/// Until a cache that was asked for just now is looked at again.
-constexpr kube::Duration cache_pause = 200ms;
 
 }  // namespace
 

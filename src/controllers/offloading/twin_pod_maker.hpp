@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <optional>
 
 #include "controllers/common/context.hpp"
@@ -18,6 +19,9 @@ namespace liqo::controllers {
 /// Makes Pods in twins. One thread.
 class TwinPodMaker {
  public:
+  /// Until a cache that was asked for just now is looked at again.
+  static constexpr std::chrono::milliseconds cache_pause{200};
+
   /// All but `context` outlive this.
   TwinPodMaker(Context context, TwinConsumers& consumers, BoundedTwins& bounded, ShadowPodWriter& writer,
                OrderMemories& memories);

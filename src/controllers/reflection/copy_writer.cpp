@@ -46,7 +46,13 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
     copies.doubt(key.name);
     co_return Outcome::retry(std::move(applied.error()).in("applying the copy"));
   }
-  if (!applied) co_return co_await end_failed(std::move(local), std::move(wanted), std::move(applied.error()));
+  if (!applied && !is_refusal(applied.error())) {
+    // The apply may have been carried out all the same, and then the object is a copy of this cluster.
+    copies.doubt(key.name);
+    if (!wanted.force) ns_->notes().unsure.insert(key.name);
+    co_return Outcome::retry(std::move(applied.error()).in("reflecting to " + key.ns));
+  }
+  if (!applied) co_return co_await end_refused(std::move(local), std::move(wanted), std::move(applied.error()));
   if (!wanted.force && core::was_there_before(*applied, api::reflection_manager)) {
     copies.doubt(key.name);
     ns_->notes().unsure.insert(key.name);
@@ -54,7 +60,7 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   }
   ns_->notes().replaced.erase(key.name);
   ns_->notes().unsure.erase(key.name);
-  ns_->queue().note_look(std::string(local.name()));
+  ns_->queue().note_look(local.name());
   tell_notes(local);
   ns_->notes().counters.add_reflected(context_.series_of(ns_->home().ns()));
   if (context_.copied) context_.copied(ns_->home().ns());
@@ -74,22 +80,18 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   co_return Outcome::again_after(0s);
 }
 
-asio::awaitable<Outcome> CopyWriter::end_failed(kube::Object local, action::Apply wanted, kube::Failure failure) {
+asio::awaitable<Outcome> CopyWriter::end_refused(kube::Object local, action::Apply wanted, kube::Failure failure) {
   const std::string name(wanted.desired.name());
-  const bool refused = is_refusal(failure);
-  // The apply may have been carried out all the same, and then the object is a copy of this cluster.
-  if (!refused) ns_->twin().copies().doubt(name);
-  if (!refused && !wanted.force) ns_->notes().unsure.insert(name);
   // An object that another owner has made there may be the reason for the refusal: the next look reports it.
-  if (refused && !wanted.force)
+  if (!wanted.force)
     if (const auto there = co_await ns_->twin().read_object(name); there && *there)
       ns_->twin().copies().find_there(**there);
-  if (refused && has_notes(wanted.desired)) {
+  if (has_notes(wanted.desired)) {
     ns_->notes().without_notes.emplace(local.name(), false);
     co_return Outcome::again_after(0s);
   }
   failure = std::move(failure).in("reflecting to " + ns_->twin().ns());
-  if (refused) context_.events.warning(local, context_.kind.resource, api::reasons::failed_reflection, failure.text());
+  context_.events.warning(local, context_.kind.resource, api::reasons::failed_reflection, failure.text());
   co_return Outcome::retry(std::move(failure));
 }
 

@@ -27,9 +27,9 @@ class CopyWriter {
   asio::awaitable<kube::Outcome> give_back(std::string name);
 
  private:
-  /// Ends an apply that has failed, other than by a conflict.
-  asio::awaitable<kube::Outcome> end_failed(kube::Object local, reflection::reflection_action::Apply wanted,
-                                            kube::Failure failure);
+  /// Ends an apply that was refused, other than by a conflict.
+  asio::awaitable<kube::Outcome> end_refused(kube::Object local, reflection::reflection_action::Apply wanted,
+                                             kube::Failure failure);
   /// Tells once that a copy goes without the notes of controllers of home.
   void tell_notes(const kube::Object& local);
 

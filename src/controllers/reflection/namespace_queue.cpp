@@ -28,8 +28,8 @@ kube::Duration NamespaceQueue::rests_for(const std::string& name) const {
   return looked_at->second + context_.kind.pace.interval - context_.clock.now();
 }
 
-void NamespaceQueue::note_look(const std::string& name) {
-  if (context_.kind.pace.interval > kube::Duration::zero()) looked_at_[name] = context_.clock.now();
+void NamespaceQueue::note_look(std::string_view name) {
+  if (context_.kind.pace.interval > kube::Duration::zero()) looked_at_[std::string(name)] = context_.clock.now();
 }
 
 }  // namespace liqo::reflector

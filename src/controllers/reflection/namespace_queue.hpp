@@ -31,7 +31,7 @@ class NamespaceQueue {
   /// How long an object is not to be looked at yet, because it was a moment ago; 0 or less: it may be.
   kube::Duration rests_for(const std::string& name) const;
   /// Notes that an object is looked at now, for its pace.
-  void note_look(const std::string& name);
+  void note_look(std::string_view name);
   /// Forgets when an object was looked at, because nothing is left of it.
   void forget(const std::string& name) { looked_at_.erase(name); }
 

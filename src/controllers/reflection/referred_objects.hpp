@@ -56,8 +56,8 @@ class ReferredObjects {
   const NamespaceContext& context_;
   /// Until when an object counts as referred to; nothing = something refers to it now.
   std::map<std::string, std::optional<kube::TimePoint>> referred_;
-  bool all_wanted_ = false;  ///< every object is, whether anything refers to it or not
-  std::map<std::string, kube::TimePoint> kept_;
+  bool all_wanted_ = false;                      ///< every object is, whether anything refers to it or not
+  std::map<std::string, kube::TimePoint> kept_;  ///< until when a copy stays, by the name of its object
 };
 
 }  // namespace liqo::reflector

@@ -43,7 +43,7 @@ class ReflectedObject {
   void tell_references();
   /// Tells once what the copy lacks of the object, if that is wanted.
   void tell_left_out();
-  /// Tells once why the copy is not kept up to date.
+  /// Tells once why the object is never reflected; "" = there is nothing to tell.
   void tell_disabled(const std::string& message);
 
   std::shared_ptr<ReflectedNamespace> ns_;

@@ -171,22 +171,20 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
     ns->consider_all();
     co_return Outcome::done();
   }
-  Outcome outcome = co_await look_at(ns, key.object.name);
+  Outcome outcome = Outcome::done();
+  if (key.object.name.empty()) {
+    NamespaceLook look(ns, context_);
+    outcome = co_await look.look();
+  } else {
+    ReflectedObject object(ns, context_, key.object.name);
+    outcome = co_await object.bring_in_line();
+  }
   if (outcome.failure()) ns->notes().counters.add_failed(context_.series_of(ns->home().ns()));
   read_next();
   // The key is queued for the end of the reference's grace: an earlier wake-up may have come and gone.
   if (const auto left = ns->home().referred().grace_left(key.object.name); left && ns->is_current())
     controller_.enqueue_after(key, *left);
   co_return outcome;
-}
-
-asio::awaitable<Outcome> Reflector::look_at(Shared ns, std::string name) {
-  if (name.empty()) {
-    NamespaceLook look(std::move(ns), context_);
-    co_return co_await look.look();
-  }
-  ReflectedObject object(std::move(ns), context_, std::move(name));
-  co_return co_await object.bring_in_line();
 }
 
 }  // namespace liqo::reflector

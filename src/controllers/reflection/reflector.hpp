@@ -75,8 +75,6 @@ class Reflector {
   using Shared = std::shared_ptr<ReflectedNamespace>;  ///< it may be stopped while something of it is awaited
 
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
-  /// Looks at an object of a namespace, or with "" at the namespace as a whole.
-  asio::awaitable<kube::Outcome> look_at(Shared ns, std::string name);
   /// The namespace of that name at home; null = it is not reflected.
   Shared find(const std::string& local) const;
   /// Watches the metadata of the kind at home, of all namespaces.
