@@ -82,7 +82,7 @@ NamespaceMapController::NamespaceMapController(Context context)
       held_({.namespaces = namespaces_, .bounds = bounds_, .grants = grants_},
             {.twin_changed = [this](const std::string& twin) { enqueue_twin(twin); },
              .bounds_changed = [this](const std::string& ns) { controller_.enqueue_all(maps_->store(), ns); }}),
-      controller_(context, {.name = "namespacemap", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "namespacemap", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_->add_index(std::string(by_map), [](const kube::Object& object, std::vector<std::string>& out) {
     if (const auto id = object.annotation(annotations::managed_by_namespace_map); !id.empty()) out.emplace_back(id);

@@ -57,7 +57,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
                 .synced = [this] { enqueue_all(); }}),
       told_(maps_, offered_,
             {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
-      controller_(context, {.name = "namespaceoffloading", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "namespaceoffloading", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
   offloadings_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); }, synced);

@@ -74,7 +74,7 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
       clusters_(virtual_nodes_,
                 [](const kube::Object& object) { return std::string(api::VirtualNode(object).cluster_id()); }),
       destinations_(maps_, destination_of),
-      controller_(context, {.name = "outgoing-namespacemap", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "outgoing-namespacemap", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
     if (map.label(labels::replication) == "true") out.emplace_back(map.label(labels::replication_destination));

@@ -19,7 +19,7 @@ SelectedNamespaces::SelectedNamespaces(Context context)
     : context_(context),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
-      controller_(context, {.name = "selectednamespaces", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "selectednamespaces", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey work) { return reconcile(std::move(work)); }) {
   namespaces_.subscribe(
       [this](const kube::Change& ns) {

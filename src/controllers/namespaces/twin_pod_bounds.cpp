@@ -59,7 +59,7 @@ TwinPodBounds::TwinPodBounds(Context context)
       judged_(context),
       controller_(context,
                   {.name = "twinpodbounds",
-                   .ready = [this] { return has_synced(); },
+                   .also_ready = [this] { return has_synced(); },
                    .fill =
                        [this] {
                          for (const auto& [tenant, roles] : roles_) enqueue(tenant);

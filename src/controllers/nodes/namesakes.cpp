@@ -48,7 +48,7 @@ NamesakeController::NamesakeController(ConnectProvider connect, const ProviderSe
       controller_(context,
                   {.name = "virtualnode_namesakes",
                    .limits = {.workers = 16, .workers_per_group = 1},
-                   .ready = [this] { return virtual_nodes_->has_synced() && namespace_maps_->has_synced(); },
+                   .also_ready = [this] { return virtual_nodes_->has_synced() && namespace_maps_->has_synced(); },
                    .guard = look_guard},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   index_by_node_name(*virtual_nodes_);

@@ -33,7 +33,7 @@ ShadowPodController::ShadowPodController(Context context)
       controller_(context,
                   {.name = "shadowpod",
                    .limits = {.workers = 128, .workers_per_group = 64},
-                   .ready = [this] { return has_synced(); },
+                   .also_ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };

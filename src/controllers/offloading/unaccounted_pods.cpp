@@ -44,10 +44,11 @@ UnaccountedPods::UnaccountedPods(Context context)
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
-      controller_(
-          context_,
-          {.name = "unaccounted-pods", .ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
-          [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(context_,
+                  {.name = "unaccounted-pods",
+                   .also_ready = [this] { return has_synced(); },
+                   .fill = [this] { enqueue_all(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   quota::index_quotas_by_user(*quotas_);
   namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
   const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };

@@ -16,7 +16,7 @@ ClusterKeys::ClusterKeys(Context context)
           context_.home.acquire({.resource = kube::resources::config_maps,
                                  .ns = context_.settings.liqo_namespace,
                                  .selection = {.field_selector = kube::name_is(core::cluster_id_config_map)}})),
-      controller_(context_, {.name = "cluster-keys", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "cluster-keys", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // No event tells of an object that is not there, so each is enqueued by its name once the cache is complete.
   const auto look = [this](std::string_view name) {

@@ -40,7 +40,7 @@ ForeignClusterController::ForeignClusterController(Context context, Replicator& 
                      .part = core::part_of_virtual_node},
       nodes_{.objects = context.home.acquire(scope_of_virtual_nodes()), .part = core::part_of_node},
       configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
-      controller_(context, {.name = "foreigncluster", .ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "foreigncluster", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("foreigncluster") {
   for (Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &nodes_, &configurations_})

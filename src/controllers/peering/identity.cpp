@@ -48,7 +48,7 @@ IdentityController::IdentityController(TenantNamespaces& namespaces, ClusterKeys
       namespaces_(namespaces),
       keys_(keys),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
-      controller_(context_, {.name = "identity", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "identity", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   identities_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                         [this] { controller_.enqueue_all(identities_->store()); });

@@ -32,7 +32,7 @@ IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, ProviderBudgets& 
       budgets_(budgets),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
-      controller_(context_, {.name = "identity_creator", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "identity_creator", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                     [this] { controller_.enqueue_all(slices_->store()); });

@@ -20,7 +20,7 @@ NonceController::NonceController(TenantNamespaces& namespaces, ClusterKeys& keys
     : context_(std::move(context)),
       namespaces_(namespaces),
       keys_(keys),
-      controller_(context_, {.name = "nonce", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "nonce", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
   keys_.subscribe([this] { enqueue({}); });

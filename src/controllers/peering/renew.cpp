@@ -31,7 +31,7 @@ LocalRenewer::LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Prov
       budgets_(budgets),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
-      controller_(context_, {.name = "renew_local", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "renew_local", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // A Renew has the name of its Identity.
   const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
@@ -106,7 +106,7 @@ RemoteRenewer::RemoteRenewer(TenantNamespaces& namespaces, Context context)
       namespaces_(namespaces),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
-      controller_(context_, {.name = "renew_remote", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "renew_remote", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(renews_->store()); };
   renews_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);

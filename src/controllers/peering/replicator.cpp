@@ -76,7 +76,7 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Provi
       namespaces_(context.home.acquire(
           {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       foreign_clusters_(acquire_foreign_clusters(context.home)),
-      sessions_(context, {.name = "replication-session", .ready = [this] { return has_synced(); }},
+      sessions_(context, {.name = "replication-session", .also_ready = [this] { return has_synced(); }},
                 [this](kube::WorkKey key) { return reconcile_peer(std::move(key)); }),
       orphan_controller_(context, {.name = "replication-orphan"},
                          [this](kube::WorkKey key) { return reconcile_orphan(std::move(key)); }),

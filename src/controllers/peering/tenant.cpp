@@ -65,7 +65,7 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
                                  .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),
       cluster_bindings_(
           context_.home.acquire({.resource = api::kinds::cluster_role_bindings, .selection = core::kept_by_liqo()})),
-      controller_(context_, {.name = "tenant", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "tenant", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(tenants_->store()); };
   consumer_namespaces_->add_index(std::string(twins_of_consumer),

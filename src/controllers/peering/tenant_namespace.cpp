@@ -39,7 +39,7 @@ TenantNamespaces::TenantNamespaces(Context context)
       namespaces_(context_.home.acquire(
           {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       bindings_(context_.home.acquire({.resource = api::kinds::role_bindings, .selection = core::kept_by_liqo()})),
-      controller_(context_, {.name = "tenant-namespace", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "tenant-namespace", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto see_all = [this] { controller_.enqueue_all(namespaces_->store()); };
   namespaces_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); }, see_all);

@@ -25,7 +25,7 @@ Reflector::Reflector(const reflection::ReflectedKind& kind, reflection::Selectio
     : context_{context, kind, policy, std::move(forging)},
       controller_(context,
                   {.name = reflection::option_name(kind) + "-reflection",
-                   .ready = context.may_begin,
+                   .also_ready = context.may_begin,
                    .fill = [this] { start_reading(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
 

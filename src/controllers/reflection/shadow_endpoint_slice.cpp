@@ -65,7 +65,7 @@ ShadowEndpointSliceController::ShadowEndpointSliceController(Context context)
       controller_(context,
                   {.name = "shadowendpointslice",
                    .limits = {.workers = 16, .workers_per_group = 8},
-                   .ready = [this] { return has_synced(); },
+                   .also_ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   shadows_->add_index(std::string(by_consumer), index_by_origin);

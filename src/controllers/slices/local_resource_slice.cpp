@@ -40,7 +40,7 @@ LocalResourceSliceController::LocalResourceSliceController(TenantNamespaces& nam
       namespaces_(namespaces),
       keys_(keys),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
-      controller_(context_, {.name = "resourceslice_local", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_local", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
                     [this] { controller_.enqueue_all(slices_->store()); });

@@ -73,7 +73,7 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
                    for (const kube::ObjectKey& key : incoming_) enqueue(key);
                  }),
       ledger_(ledger),
-      controller_(context_, {.name = "resourceslice_quotacreator", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_quotacreator", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(slices_->store()); };
   slices_.follow([this](const kube::Change& slice) { see_slice(slice); });

@@ -47,7 +47,7 @@ SliceIdentityController::SliceIdentityController(TenantNamespaces& namespaces, C
       issuer_(context_),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
-      controller_(context_, {.name = "resourceslice_remote", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_remote", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(slices_->store()); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);

@@ -42,7 +42,7 @@ VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, ProviderBud
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
-      controller_(context_, {.name = "resourceslice_vncreator", .ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_vncreator", .also_ready = [this] { return has_synced(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(slices_->store()); };
   slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);

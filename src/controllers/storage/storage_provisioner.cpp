@@ -35,7 +35,7 @@ StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
       controller_(context,
                   {.name = "storage-provisioner",
                    .limits = {.workers = 16, .workers_per_group = 4},
-                   .ready = [this] { return has_synced(); },
+                   .also_ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   claims_->add_index(std::string(waiting_claims), [this](const kube::Object& claim, std::vector<std::string>& out) {

@@ -4,6 +4,7 @@
 #include "kube/runtime/controller.hpp"
 #include "kube/runtime/manager.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/to_keys.hpp"
 
 namespace example {
 
@@ -16,10 +17,10 @@ class PodCounter {
       : api_(manager.api()),
         pods_(manager.caches().acquire({.resource = kube::resources::pods})),
         namespaces_(manager.caches().acquire({.resource = kube::resources::namespaces})),
-        controller_(manager.environment(), {.name = "pod-counter", .ready = [this] { return pods_->has_synced(); }},
+        controller_(manager.environment(), {.name = "pod-counter"},
                     [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-    pods_.subscribe([this](const kube::ObjectKey& pod) { controller_.enqueue({"", {"", pod.ns}}); });
-    namespaces_.subscribe([this](const kube::ObjectKey& ns) { controller_.enqueue({"", ns}); });
+    controller_.watch(namespaces_);
+    controller_.watch(pods_, kube::to_namespace);
     manager.add([this] { return controller_.run(); });
   }
 

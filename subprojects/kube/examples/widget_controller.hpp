@@ -6,6 +6,7 @@
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/manager.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/to_keys.hpp"
 
 namespace example {
 
@@ -25,11 +26,11 @@ class WidgetController {
         widgets_(manager.caches().acquire({.resource = widgets})),
         maps_(manager.caches().acquire(
             {.resource = kube::resources::config_maps, .selection = {.label_selector = std::string(owned)}})),
-        controller_(manager.environment(), {.name = "widget", .ready = [this] { return maps_->has_synced(); }},
+        controller_(manager.environment(), {.name = "widget"},
                     [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-    widgets_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); });
-    // The ConfigMap has the Widget's name: whoever changes or deletes it brings the Widget back.
-    maps_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); });
+    controller_.watch(widgets_);
+    // Whoever changes or deletes the ConfigMap brings its Widget back.
+    controller_.watch(maps_, kube::to_owner(widgets));
     manager.add([this] { return controller_.run(); });
   }
 
@@ -64,6 +65,11 @@ class WidgetController {
     if (!map) {
       kube::Object wanted = kube::Object::make(kube::resources::config_maps, widget.key());
       wanted.set_label(owned, "true");
+      wanted.add_owner_reference({.api_version = widgets.api_version(),
+                                  .kind = std::string(widgets.kind),
+                                  .name = std::string(widget.name()),
+                                  .uid = std::string(widget.uid()),
+                                  .controller = true});
       wanted.tree()["data"] = kube::json::object{{"colour", colour}};
       auto created = co_await api_.create(kube::resources::config_maps, wanted);
       // The answer to an earlier create may have been lost, and then it is ours.

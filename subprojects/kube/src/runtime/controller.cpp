@@ -7,6 +7,7 @@
 #include "asked_pause.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
+#include "kube/runtime/informer_set.hpp"
 #include "kube/runtime/leadership.hpp"
 #include "kube/telemetry/families.hpp"
 
@@ -83,6 +84,43 @@ void Controller::show(std::size_t depth, std::size_t running) {
   active_.add(double(running) - double(std::exchange(shown_running_, running)));
 }
 
+void Controller::watch(InformerHandle& objects) {
+  if (!reconciled_) reconciled_ = &objects->store();
+  watch(objects, [](const ObjectKey& key) { return key; });
+}
+
+void Controller::follow(InformerHandle& objects, const std::function<void(const Change&)>& changed) {
+  add_source(objects);
+  objects.follow(changed);
+}
+
+void Controller::subscribe(InformerHandle& objects, std::function<void(const Change&)> changed,
+                           std::function<void()> synced) {
+  add_source(objects);
+  if (!synced)
+    synced = [this] {
+      if (reconciled_) enqueue_all(*reconciled_);
+    };
+  objects.subscribe(std::move(changed), std::move(synced));
+}
+
+void Controller::make_due(std::optional<ObjectKey> key) {
+  if (key) enqueue({key->ns, std::move(*key)});
+}
+
+void Controller::make_due(const std::vector<ObjectKey>& keys) {
+  for (const ObjectKey& key : keys) enqueue({key.ns, key});
+}
+
+void Controller::add_source(const InformerHandle& objects) {
+  sources_.emplace_back([informer = &*objects] { return informer->has_synced(); });
+}
+
+bool Controller::has_synced() const {
+  return std::ranges::all_of(sources_, [](const std::function<bool()>& has_synced) { return has_synced(); }) &&
+         (!settings_.also_ready || settings_.also_ready());
+}
+
 void Controller::enqueue(WorkKey key) {
   if (settings_.fill && !running_) return;
   adds_.add();
@@ -118,8 +156,7 @@ asio::awaitable<void> Controller::run() {
 asio::awaitable<void> Controller::work(async::TaskGroup& workers) {
   running_ = true;
   if (settings_.fill) settings_.fill();
-  for (Duration pause = first_look; settings_.ready && !settings_.ready(); pause = std::min(2 * pause, max_look))
-    co_await clock_.sleep(pause);
+  for (Duration pause = first_look; !has_synced(); pause = std::min(2 * pause, max_look)) co_await clock_.sleep(pause);
   while (true) {
     for (int begun = 1; auto key = schedule_.pop(clock_.now()); ++begun) {
       queue_time_.observe(seconds(clock_.now() - schedule_.due_since(*key)));

@@ -85,7 +85,7 @@ TEST_CASE("no key is worked on before the caches are complete, and none is forgo
     async::Event finished(executor);
     int looks = 0;
     Controller controller({executor, world.clock, world.random, world.metrics},
-                          {.name = "test", .ready = [&] { return ++looks > 3; }},
+                          {.name = "test", .also_ready = [&] { return ++looks > 3; }},
                           [&](WorkKey key) -> asio::awaitable<Outcome> {
                             CHECK(looks == 4);
                             if (++world.runs[key.object.name]; world.runs.size() == 2) finished.set();

@@ -1,4 +1,5 @@
 // A controller: a queue of keys, and a coroutine that brings one key's world to where it should be.
+// Tested by test/runtime/controller_test.cpp and test/runtime/watch_test.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -8,6 +9,9 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "kube/async/clock.hpp"
 #include "kube/async/event.hpp"
@@ -22,6 +26,9 @@
 namespace kube {
 
 namespace asio = boost::asio;
+
+class Change;
+class InformerHandle;
 
 /// How one reconcile ended.
 class [[nodiscard]] Outcome {
@@ -62,9 +69,9 @@ class [[nodiscard]] Outcome {
 struct ControllerSettings {
   std::string name;  ///< as in logs and metrics, e.g. "pod"
   Schedule::Limits limits;
-  /// No key is worked on before this answers true, such as that the caches which reconciles read have synced. Not set:
-  /// nothing is waited for. What it throws ends run().
-  std::function<bool()> ready;
+  /// No key is worked on before this answers true, besides the caches that are watched or read (see
+  /// Controller::watch()). Not set: nothing else is waited for. What it throws ends run().
+  std::function<bool()> also_ready;
   /// Enqueues all there is; called when the controller begins to run; what it throws ends run(). Where it is set, what
   /// is enqueued while nobody runs the controller, as on a replica that does not lead, is dropped. Not set: it is kept
   /// until then.
@@ -87,6 +94,35 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
+  /// Makes each object of this cache due when it changes, as {its namespace, its key}. The first cache that is watched
+  /// so is that of the objects which are reconciled: all of them are due once the first list of any watched cache is
+  /// complete. No key is worked on before every watched cache has synced. The handle is not released before the
+  /// controller is destroyed, unless both go in one turn of the loop.
+  void watch(InformerHandle& objects);
+  /// Makes due what `reaction` answers for a Change or its key: an ObjectKey, an optional one, or a vector of them;
+  /// kube/runtime/to_keys.hpp has the usual functions. A reaction that answers nothing enqueues by itself. `synced` is
+  /// called once the first list of this cache is complete, in place of what watch() does then.
+  template <typename Reaction>
+  void watch(InformerHandle& objects, Reaction reaction, std::function<void()> synced = {}) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Reaction&, const Change&>>) {
+      subscribe(objects, std::move(reaction), std::move(synced));
+    } else {
+      auto changed = [this, to_keys = std::move(reaction)](const Change& change) { make_due(to_keys(change)); };
+      subscribe(objects, std::move(changed), std::move(synced));
+    }
+  }
+  /// Watches a cache as InformerHandle::follow() does: first calls `changed` for each object that is there.
+  void follow(InformerHandle& objects, const std::function<void(const Change&)>& changed);
+  /// Works on no key before these have synced, either: caches of which no change makes a key due, or anything else that
+  /// has a has_synced() and outlives the controller.
+  template <typename... Sources>
+  void reads(const Sources&... sources) {
+    (add_source(sources), ...);
+  }
+  /// Whether nothing keeps the controller from its keys: all that is watched or read has synced, and
+  /// ControllerSettings::also_ready says so.
+  bool has_synced() const;
+
   /// Makes the key due at once.
   void enqueue(WorkKey key);
   /// Makes every object of a namespace due, of all where it is "". Those of one namespace are a group.
@@ -96,13 +132,21 @@ class Controller {
   /// From now on works on so many keys at a time, and on so many of one group.
   void set_workers(int workers, int workers_per_group);
   /// Reconciles what is asked for. Ends by cancellation, once the reconciles under way have ended or their grace is
-  /// over, or by an exception of ControllerSettings::fill or ControllerSettings::ready.
+  /// over, or by an exception of ControllerSettings::fill or ControllerSettings::also_ready.
   asio::awaitable<void> run();
   /// True while a key is due or being worked on. A key that waits for its time, also after a failure,
   /// does not count.
   bool is_busy() const { return schedule_.depth() + schedule_.running() > 0; }
 
  private:
+  void subscribe(InformerHandle& objects, std::function<void(const Change&)> changed, std::function<void()> synced);
+  void make_due(std::optional<ObjectKey> key);
+  void make_due(const std::vector<ObjectKey>& keys);
+  void add_source(const InformerHandle& objects);
+  template <typename Source>
+  void add_source(const Source& source) {
+    sources_.emplace_back([&source] { return source.has_synced(); });
+  }
   /// Begins a reconcile for each key that is due, until it is cancelled.
   asio::awaitable<void> work(async::TaskGroup& workers);
   /// Gives the reconciles under way their grace, at most for as long as `reign` leads; null = whoever leads.
@@ -118,6 +162,8 @@ class Controller {
   Random& random_;
   ControllerSettings settings_;
   Reconcile reconcile_;
+  std::vector<std::function<bool()>> sources_;  ///< whether each of what is watched or read has synced
+  const Store* reconciled_ = nullptr;           ///< the objects that are reconciled; null where no cache holds them
   Schedule schedule_;
   bool running_ = false;
   async::Event wake_;
