@@ -16,20 +16,17 @@ ClusterKeys::ClusterKeys(Context context)
           context_.home.acquire({.resource = kube::resources::config_maps,
                                  .ns = context_.settings.liqo_namespace,
                                  .selection = {.field_selector = kube::name_is(core::cluster_id_config_map)}})),
-      controller_(context_, {.name = "cluster-keys", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(context_, {.name = "cluster-keys"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   // No event tells of an object that is not there, so each is enqueued by its name once the cache is complete.
-  const auto look = [this](std::string_view name) {
-    return [this, key = kube::ObjectKey{context_.settings.liqo_namespace, std::string(name)}] {
+  const auto watch = [this](kube::InformerHandle& cache, std::string_view name) {
+    const auto look = [this, key = kube::ObjectKey{context_.settings.liqo_namespace, std::string(name)}] {
       controller_.enqueue({.object = key});
     };
+    controller_.watch(cache, [look](const kube::ObjectKey&) { look(); }, look);
+    if (cache->has_synced()) look();
   };
-  secrets_.subscribe([see = look(core::cluster_keys_secret)](const kube::ObjectKey&) { see(); },
-                     look(core::cluster_keys_secret));
-  config_maps_.subscribe([see = look(core::cluster_id_config_map)](const kube::ObjectKey&) { see(); },
-                         look(core::cluster_id_config_map));
-  if (secrets_->has_synced()) look(core::cluster_keys_secret)();
-  if (config_maps_->has_synced()) look(core::cluster_id_config_map)();
+  watch(secrets_, core::cluster_keys_secret);
+  watch(config_maps_, core::cluster_id_config_map);
 }
 
 asio::awaitable<Outcome> ClusterKeys::reconcile(kube::WorkKey work) {

@@ -19,7 +19,7 @@ class ClusterKeys final : public Runnable {
   explicit ClusterKeys(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override { return secrets_->has_synced() && config_maps_->has_synced(); }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
   /// The key pair; nothing until there is a usable one.

@@ -40,18 +40,11 @@ ForeignClusterController::ForeignClusterController(Context context, Replicator& 
                      .part = core::part_of_virtual_node},
       nodes_{.objects = context.home.acquire(scope_of_virtual_nodes()), .part = core::part_of_node},
       configurations_{.objects = context.home.acquire({.resource = api::kinds::configurations}), .required = false},
-      controller_(context, {.name = "foreigncluster", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      controller_(context, {.name = "foreigncluster"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("foreigncluster") {
   for (Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &nodes_, &configurations_})
     watch(*source);
   replicator_.on_change([this](const std::string& cluster) { enqueue(cluster); });
-}
-
-bool ForeignClusterController::has_synced() const {
-  for (const Source* source : {&foreign_clusters_, &tenants_, &identities_, &virtual_nodes_, &nodes_, &configurations_})
-    if (source->required && !source->objects->has_synced()) return false;
-  return true;
 }
 
 std::string ForeignClusterController::cluster_of(bool in_spec, const kube::Object& object) {
@@ -66,16 +59,19 @@ void ForeignClusterController::watch(Source& source) {
                               if (std::string cluster = cluster_of(in_spec, object); !cluster.empty())
                                 out.push_back(std::move(cluster));
                             });
-  source.objects.subscribe(
-      [this, &source](const kube::Change& change) {
-        const auto counts = [&source](const kube::Object& object) {
-          return std::pair(cluster_of(source.in_spec, object), source.part(object));
-        };
-        if (source.part && !change.changes(counts)) return;
-        for (const kube::Object* object : {change.now, change.previous()})
-          if (object) enqueue(cluster_of(source.in_spec, *object));
-      },
-      [this] { enqueue_all(); });
+  const auto changed = [this, &source](const kube::Change& change) {
+    const auto counts = [&source](const kube::Object& object) {
+      return std::pair(cluster_of(source.in_spec, object), source.part(object));
+    };
+    if (source.part && !change.changes(counts)) return;
+    for (const kube::Object* object : {change.now, change.previous()})
+      if (object) enqueue(cluster_of(source.in_spec, *object));
+  };
+  const auto synced = [this] { enqueue_all(); };
+  if (source.required)
+    controller_.watch(source.objects, changed, synced);
+  else
+    source.objects.subscribe(changed, synced);
 }
 
 void ForeignClusterController::enqueue(const std::string& cluster) {

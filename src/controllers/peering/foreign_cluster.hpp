@@ -21,7 +21,7 @@ class ForeignClusterController final : public Runnable {
   ForeignClusterController(Context context, Replicator& replicator);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override;
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
@@ -29,7 +29,7 @@ class ForeignClusterController final : public Runnable {
   struct Source {
     kube::InformerHandle objects;
     bool in_spec = false;  ///< spec.clusterID, else the label alone
-    bool required = true;  ///< for has_synced(): the module of the kind is always installed
+    bool required = true;  ///< is waited for: the module of the kind is always installed
     /// What counts of an object besides its cluster; null = everything.
     core::OffloadingPart (*part)(const kube::Object& object) = nullptr;
   };

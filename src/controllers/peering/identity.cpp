@@ -8,6 +8,7 @@
 #include "core/peering/kubeconfig.hpp"
 #include "core/peering/renewal.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/to_keys.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/auth_params.hpp"
@@ -48,17 +49,14 @@ IdentityController::IdentityController(TenantNamespaces& namespaces, ClusterKeys
       namespaces_(namespaces),
       keys_(keys),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
-      controller_(context_, {.name = "identity", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  identities_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
-                        [this] { controller_.enqueue_all(identities_->store()); });
-  namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    const std::string prefix = core::kubeconfig_secret_name("");
-    if (key.name.empty()) return controller_.enqueue_all(identities_->store(), key.ns);
-    if (!key.name.starts_with(prefix)) return;
-    const kube::ObjectKey identity{key.ns, key.name.substr(prefix.size())};
-    if (identities_->store().contains(identity)) controller_.enqueue({key.ns, identity});
+      controller_(context_, {.name = "identity"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  controller_.watch(identities_);
+  namespaces_.watched_by(controller_, identities_);
+  namespaces_.subscribe([this, identity_of = kube::without_prefix(core::kubeconfig_secret_name(""), identities_)](
+                            const kube::ObjectKey& secret) {
+    if (const auto identity = identity_of(secret)) controller_.enqueue({identity->ns, *identity});
   });
+  controller_.reads(keys_);
   keys_.subscribe([this] { controller_.enqueue_all(identities_->store()); });
 }
 

@@ -6,6 +6,7 @@
 #include "core/common/peer_names.hpp"
 #include "core/peering/forge.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "kube/runtime/to_keys.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -32,21 +33,11 @@ IdentityCreator::IdentityCreator(TenantNamespaces& namespaces, ProviderBudgets& 
       budgets_(budgets),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
-      controller_(context_, {.name = "identity_creator", .also_ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "identity_creator"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
-                    [this] { controller_.enqueue_all(slices_->store()); });
-  identities_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        const std::string prefix = core::slice_identity_name("");
-        if (!key.name.starts_with(prefix)) return;
-        const kube::ObjectKey slice{key.ns, key.name.substr(prefix.size())};
-        if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
-      },
-      [this] { controller_.enqueue_all(slices_->store()); });
-  namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
-  });
+  controller_.watch(slices_);
+  controller_.watch(identities_, kube::without_prefix(core::slice_identity_name(""), slices_));
+  namespaces_.watched_by(controller_, slices_);
 }
 
 asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {

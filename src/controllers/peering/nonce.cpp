@@ -20,8 +20,8 @@ NonceController::NonceController(TenantNamespaces& namespaces, ClusterKeys& keys
     : context_(std::move(context)),
       namespaces_(namespaces),
       keys_(keys),
-      controller_(context_, {.name = "nonce", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(context_, {.name = "nonce"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  controller_.reads(namespaces_, keys_);
   namespaces_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); });
   keys_.subscribe([this] { enqueue({}); });
 }

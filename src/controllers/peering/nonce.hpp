@@ -15,7 +15,7 @@ class NonceController final : public Runnable {
   NonceController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override { return namespaces_.has_synced() && keys_.has_synced(); }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:

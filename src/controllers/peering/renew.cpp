@@ -8,6 +8,7 @@
 #include "core/peering/forge.hpp"
 #include "core/peering/renewal.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/to_keys.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
@@ -31,17 +32,13 @@ LocalRenewer::LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, Prov
       budgets_(budgets),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
-      controller_(context_, {.name = "renew_local", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(context_, {.name = "renew_local"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  controller_.watch(identities_);
   // A Renew has the name of its Identity.
-  const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
-  const auto all = [this] { controller_.enqueue_all(identities_->store()); };
-  identities_.subscribe(changed, all);
-  renews_.subscribe(changed, all);
-  namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) controller_.enqueue_all(identities_->store(), key.ns);
-  });
-  keys_.subscribe(all);
+  controller_.watch(renews_);
+  namespaces_.watched_by(controller_, identities_);
+  controller_.reads(keys_);
+  keys_.subscribe([this] { controller_.enqueue_all(identities_->store()); });
 }
 
 asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
@@ -106,14 +103,10 @@ RemoteRenewer::RemoteRenewer(TenantNamespaces& namespaces, Context context)
       namespaces_(namespaces),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       renews_(context_.home.acquire({.resource = api::kinds::renews})),
-      controller_(context_, {.name = "renew_remote", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto all = [this] { controller_.enqueue_all(renews_->store()); };
-  renews_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
-  tenants_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue_all(renews_->store(), key.ns); }, all);
-  namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) controller_.enqueue_all(renews_->store(), key.ns);
-  });
+      controller_(context_, {.name = "renew_remote"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  controller_.watch(renews_);
+  controller_.watch(tenants_, kube::in_namespace_of(renews_));
+  namespaces_.watched_by(controller_, renews_);
 }
 
 asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {

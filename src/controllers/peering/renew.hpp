@@ -18,9 +18,7 @@ class LocalRenewer final : public Runnable {
   LocalRenewer(TenantNamespaces& namespaces, ClusterKeys& keys, ProviderBudgets& budgets, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override {
-    return namespaces_.has_synced() && keys_.has_synced() && identities_->has_synced() && renews_->has_synced();
-  }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
@@ -42,9 +40,7 @@ class RemoteRenewer final : public Runnable {
   RemoteRenewer(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override {
-    return namespaces_.has_synced() && tenants_->has_synced() && renews_->has_synced();
-  }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:

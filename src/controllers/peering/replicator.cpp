@@ -76,17 +76,19 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Provi
       namespaces_(context.home.acquire(
           {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       foreign_clusters_(acquire_foreign_clusters(context.home)),
-      sessions_(context, {.name = "replication-session", .also_ready = [this] { return has_synced(); }},
+      sessions_(context, {.name = "replication-session"},
                 [this](kube::WorkKey key) { return reconcile_peer(std::move(key)); }),
       orphan_controller_(context, {.name = "replication-orphan"},
                          [this](kube::WorkKey key) { return reconcile_orphan(std::move(key)); }),
       log_("replication") {
   for (const kube::Resource& kind : core::replicated_kinds()) {
     locals_.push_back(context_.home.acquire({.resource = kind}));
-    locals_.back().subscribe([this, &kind](const kube::ObjectKey& key) { see_object(kind, key); },
-                             [this] { enqueue_everything(); });
+    sessions_.watch(
+        locals_.back(), [this, &kind](const kube::ObjectKey& key) { see_object(kind, key); },
+        [this] { enqueue_everything(); });
   }
-  namespaces_.subscribe(
+  sessions_.watch(
+      namespaces_,
       [this](const kube::ObjectKey& key) {
         read_namespaces();
         // The label of the namespace says whose credentials count there; a corrected one makes refused credentials
@@ -97,8 +99,10 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Provi
   tenants_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name.empty()) read_namespaces();
   });
-  foreign_clusters_.subscribe([this](const kube::Change& change) { see_foreign_cluster(change); },
-                              [this] { enqueue_everything(); });
+  sessions_.watch(
+      foreign_clusters_, [this](const kube::Change& change) { see_foreign_cluster(change); },
+      [this] { enqueue_everything(); });
+  sessions_.reads(data_);
 }
 
 Replicator::~Replicator() = default;
@@ -119,11 +123,6 @@ asio::awaitable<void> Replicator::stop_sessions(kube::async::TaskGroup& workers)
     co_await stop_session(key);
     peers_.erase(key);
   }
-}
-
-bool Replicator::has_synced() const {
-  return namespaces_->has_synced() && foreign_clusters_->has_synced() && data_.has_synced() &&
-         std::ranges::all_of(locals_, [](const kube::InformerHandle& kind) { return kind->has_synced(); });
 }
 
 bool Replicator::is_busy() const {

@@ -29,7 +29,7 @@ class Replicator final : public Runnable {
   ~Replicator() override;
 
   asio::awaitable<void> run() override;
-  bool has_synced() const override;
+  bool has_synced() const override { return sessions_.has_synced(); }
   bool is_busy() const override;
 
   /// The server to which the ControlPlane Secret of a provider leads, "" where its kubeconfig cannot be read; nothing

@@ -65,8 +65,7 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
                                  .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),
       cluster_bindings_(
           context_.home.acquire({.resource = api::kinds::cluster_role_bindings, .selection = core::kept_by_liqo()})),
-      controller_(context_, {.name = "tenant", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(context_, {.name = "tenant"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(tenants_->store()); };
   consumer_namespaces_->add_index(std::string(twins_of_consumer),
                                   [](const kube::Object& ns, std::vector<std::string>& values) {
@@ -79,7 +78,8 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
     values.emplace_back(view.cluster_id());
     values.emplace_back(any_cluster);
   });
-  tenants_.subscribe(
+  controller_.watch(
+      tenants_,
       [this](const kube::Change& tenant) {
         const kube::Object* before = tenant.previous();
         if (before && (!tenant.now || tenant.now->uid() != before->uid())) {
@@ -93,11 +93,11 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
         controller_.enqueue_all(tenants_->store(), tenant.key.ns);
       },
       all);
-  slices_.subscribe([this](const kube::ObjectKey& key) { see_slice(key); }, all);
-  shadow_pods_.subscribe([this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
-  pods_.subscribe([this](const kube::ObjectKey& key) { see_pod(key); }, all);
-  consumer_namespaces_.subscribe([](const kube::ObjectKey&) {}, all);
-  cluster_bindings_.subscribe([this](const kube::ObjectKey&) { controller_.enqueue_all(tenants_->store()); }, all);
+  controller_.watch(slices_, [this](const kube::ObjectKey& key) { see_slice(key); }, all);
+  controller_.watch(shadow_pods_, [this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
+  controller_.watch(pods_, [this](const kube::ObjectKey& key) { see_pod(key); }, all);
+  controller_.watch(cluster_bindings_, [all](const kube::ObjectKey&) { all(); }, all);
+  controller_.reads(namespaces_, consumer_namespaces_);
   namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) {
     controller_.enqueue_all(tenants_->store(), key.ns);
     if (key.ns == context_.settings.liqo_namespace) see_binding_to_leader(key);
@@ -107,11 +107,6 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
       controller_.enqueue_all(tenants_->store(), key.ns);
   });
   issuer_.on_address_change(all);
-}
-
-bool TenantController::has_synced() const {
-  return namespaces_.has_synced() && tenants_->has_synced() && slices_->has_synced() && shadow_pods_->has_synced() &&
-         pods_->has_synced() && consumer_namespaces_->has_synced() && cluster_bindings_->has_synced();
 }
 
 void TenantController::see_slice(const kube::ObjectKey& key) {

@@ -11,6 +11,7 @@
 #include "kube/client/list_all.hpp"
 #include "kube/client/self_review.hpp"
 #include "kube/runtime/finalizer.hpp"
+#include "kube/runtime/to_keys.hpp"
 #include "liqo/api/finalizers.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -39,15 +40,20 @@ TenantNamespaces::TenantNamespaces(Context context)
       namespaces_(context_.home.acquire(
           {.resource = kube::resources::namespaces, .selection = core::marked_tenant_namespaces()})),
       bindings_(context_.home.acquire({.resource = api::kinds::role_bindings, .selection = core::kept_by_liqo()})),
-      controller_(context_, {.name = "tenant-namespace", .also_ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "tenant-namespace"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto see_all = [this] { controller_.enqueue_all(namespaces_->store()); };
-  namespaces_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); }, see_all);
-  bindings_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        if (key.name == core::own_tenant_role) controller_.enqueue({.object = {"", key.ns}});
-      },
-      see_all);
+  controller_.watch(namespaces_);
+  controller_.watch(bindings_, [](const kube::ObjectKey& key) -> std::optional<kube::ObjectKey> {
+    if (key.name != core::own_tenant_role) return std::nullopt;
+    return kube::to_namespace(key);
+  });
+}
+
+void TenantNamespaces::watched_by(kube::Controller& controller, const kube::InformerHandle& objects) {
+  controller.reads(*this);
+  subscribe([&controller, store = &objects->store()](const kube::ObjectKey& key) {
+    if (key.name.empty()) controller.enqueue_all(*store, key.ns);
+  });
 }
 
 std::string TenantNamespaces::peer_of(std::string_view ns) const {

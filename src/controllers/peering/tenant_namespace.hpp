@@ -26,7 +26,7 @@ class TenantNamespaces final : public Runnable {
   explicit TenantNamespaces(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override { return namespaces_->has_synced() && bindings_->has_synced(); }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
   /// The peer's cluster ID, "" where `ns` is no tenant namespace or is being deleted.
@@ -44,6 +44,9 @@ class TenantNamespaces final : public Runnable {
   std::vector<std::string> readable() const;
   /// Adds a reader, for the life of this object.
   void subscribe(Handler handler) { readers_.push_back(std::move(handler)); }
+  /// Has a controller wait for these caches, and look at its `objects` in a tenant namespace again when that, and not
+  /// only a Secret in it, has changed. For the life of this object, as subscribe().
+  void watched_by(kube::Controller& controller, const kube::InformerHandle& objects);
   /// The role bindings that this program makes, in all namespaces.
   kube::Informer& bindings() const { return *bindings_; }
   /// Adds a reader of them, for the life of this object.

@@ -40,14 +40,12 @@ LocalResourceSliceController::LocalResourceSliceController(TenantNamespaces& nam
       namespaces_(namespaces),
       keys_(keys),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
-      controller_(context_, {.name = "resourceslice_local", .also_ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_local"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); },
-                    [this] { controller_.enqueue_all(slices_->store()); });
+  controller_.watch(slices_);
+  controller_.reads(keys_);
   keys_.subscribe([this] { controller_.enqueue_all(slices_->store()); });
-  namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
-  });
+  namespaces_.watched_by(controller_, slices_);
 }
 
 asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey work) {

@@ -73,12 +73,13 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
                    for (const kube::ObjectKey& key : incoming_) enqueue(key);
                  }),
       ledger_(ledger),
-      controller_(context_, {.name = "resourceslice_quotacreator", .also_ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_quotacreator"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { controller_.enqueue_all(slices_->store()); };
-  slices_.follow([this](const kube::Change& slice) { see_slice(slice); });
-  tenants_.follow([this](const kube::Change& tenant) { see_tenant(tenant); });
-  quotas_.subscribe(
+  controller_.follow(slices_, [this](const kube::Change& slice) { see_slice(slice); });
+  controller_.follow(tenants_, [this](const kube::Change& tenant) { see_tenant(tenant); });
+  controller_.watch(
+      quotas_,
       [this](const kube::ObjectKey& key) {
         // A Quota is called <slice>-<digits of the consumer>.
         const std::size_t end = key.name.rfind('-');
@@ -88,21 +89,14 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
         see_less(key.ns);
       },
       all);
-  config_.subscribe([this](const kube::ObjectKey&) { read_policy(); }, [this] { read_policy(); });
-  namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
-  });
+  controller_.watch(config_, [this](const kube::ObjectKey&) { read_policy(); }, [this] { read_policy(); });
+  namespaces_.watched_by(controller_, slices_);
   if (ledger_) usage_reader_ = ledger_->on_usage_change([this] { see_use(); });
   read_policy();
 }
 
 SliceGrantController::~SliceGrantController() {
   if (usage_reader_) ledger_->forget(*usage_reader_);
-}
-
-bool SliceGrantController::has_synced() const {
-  return namespaces_.has_synced() && slices_->has_synced() && tenants_->has_synced() && quotas_->has_synced() &&
-         config_->has_synced() && (!storage_classes_ || storage_classes_->has_synced());
 }
 
 void SliceGrantController::read_policy() {
@@ -121,7 +115,7 @@ void SliceGrantController::read_policy() {
       tell_missing_class();
       controller_.enqueue_all(slices_->store());
     };
-    storage_classes_.subscribe([all](const kube::ObjectKey&) { all(); }, all);
+    controller_.watch(storage_classes_, [all](const kube::ObjectKey&) { all(); }, all);
   }
   tell_missing_class();
   controller_.enqueue_all(slices_->store());

@@ -10,6 +10,7 @@
 #include "core/slices/status.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/merge_patch.hpp"
+#include "kube/runtime/to_keys.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 
@@ -47,19 +48,16 @@ SliceIdentityController::SliceIdentityController(TenantNamespaces& namespaces, C
       issuer_(context_),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
-      controller_(context_, {.name = "resourceslice_remote", .also_ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_remote"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto all = [this] { controller_.enqueue_all(slices_->store()); };
-  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
-  tenants_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue_all(slices_->store(), key.ns); }, all);
-  namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
-    const std::string prefix = core::certificate_secret_name("") + "-";
-    if (!key.name.starts_with(prefix)) return;
-    const kube::ObjectKey slice{key.ns, key.name.substr(prefix.size())};
-    if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
+  controller_.watch(slices_);
+  controller_.watch(tenants_, kube::in_namespace_of(slices_));
+  namespaces_.watched_by(controller_, slices_);
+  namespaces_.subscribe([this, slice_of = kube::without_prefix(core::certificate_secret_name("") + "-", slices_)](
+                            const kube::ObjectKey& secret) {
+    if (const auto slice = slice_of(secret)) controller_.enqueue({slice->ns, *slice});
   });
-  issuer_.on_address_change(all);
+  issuer_.on_address_change([this] { controller_.enqueue_all(slices_->store()); });
 }
 
 asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) {

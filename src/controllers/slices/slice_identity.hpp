@@ -18,9 +18,7 @@ class SliceIdentityController final : public Runnable {
   SliceIdentityController(TenantNamespaces& namespaces, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override {
-    return namespaces_.has_synced() && slices_->has_synced() && tenants_->has_synced();
-  }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:

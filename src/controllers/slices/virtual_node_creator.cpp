@@ -9,6 +9,7 @@
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "kube/runtime/remove_object.hpp"
+#include "kube/runtime/to_keys.hpp"
 #include "liqo/api/finalizers.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kinds.hpp"
@@ -42,22 +43,13 @@ VirtualNodeCreator::VirtualNodeCreator(TenantNamespaces& namespaces, ProviderBud
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       identities_(context_.home.acquire({.resource = api::kinds::identities})),
       virtual_nodes_(context_.home.acquire({.resource = api::kinds::virtual_nodes})),
-      controller_(context_, {.name = "resourceslice_vncreator", .also_ready = [this] { return has_synced(); }},
+      controller_(context_, {.name = "resourceslice_vncreator"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto all = [this] { controller_.enqueue_all(slices_->store()); };
-  slices_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); }, all);
-  identities_.subscribe(
-      [this](const kube::ObjectKey& key) {
-        const std::string prefix = core::slice_identity_name("");
-        const kube::ObjectKey slice{key.ns, key.name.starts_with(prefix) ? key.name.substr(prefix.size()) : ""};
-        if (slices_->store().contains(slice)) controller_.enqueue({key.ns, slice});
-      },
-      all);
+  controller_.watch(slices_);
+  controller_.watch(identities_, kube::without_prefix(core::slice_identity_name(""), slices_));
   virtual_nodes_->add_index(std::string(by_slice), index_by_slice);
-  virtual_nodes_.subscribe([this](const kube::Change& node) { see_node(node); }, all);
-  namespaces_.subscribe([this](const kube::ObjectKey& key) {
-    if (key.name.empty()) controller_.enqueue_all(slices_->store(), key.ns);
-  });
+  controller_.watch(virtual_nodes_, [this](const kube::Change& node) { see_node(node); });
+  namespaces_.watched_by(controller_, slices_);
 }
 
 void VirtualNodeCreator::see_node(const kube::Change& node) {

@@ -20,10 +20,7 @@ class VirtualNodeCreator final : public Runnable {
   VirtualNodeCreator(TenantNamespaces& namespaces, ProviderBudgets& budgets, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override {
-    return namespaces_.has_synced() && slices_->has_synced() && identities_->has_synced() &&
-           virtual_nodes_->has_synced();
-  }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
