@@ -82,8 +82,7 @@ NamespaceMapController::NamespaceMapController(Context context)
       held_({.namespaces = namespaces_, .bounds = bounds_, .grants = grants_},
             {.twin_changed = [this](const std::string& twin) { enqueue_twin(twin); },
              .bounds_changed = [this](const std::string& ns) { controller_.enqueue_all(maps_->store(), ns); }}),
-      controller_(context, {.name = "namespacemap", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(context, {.name = "namespacemap"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   namespaces_->add_index(std::string(by_map), [](const kube::Object& object, std::vector<std::string>& out) {
     if (const auto id = object.annotation(annotations::managed_by_namespace_map); !id.empty()) out.emplace_back(id);
   });
@@ -92,36 +91,33 @@ NamespaceMapController::NamespaceMapController(Context context)
       out.emplace_back(core::consumer_of_twin(object));
   });
   namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
-  const auto synced = [this] { controller_.enqueue_all(maps_->store()); };
-  maps_.subscribe([this](const kube::ObjectKey& key) { enqueue(key); }, synced);
-  namespaces_.subscribe(
-      [this](const kube::Change& change) {
-        const kube::ObjectKey& key = change.key;
-        const kube::Object* object = change.now;
-        if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
-        const bool is_peer = object && core::is_tenant_namespace(*object);
-        // Whose a name is depends on who is known.
-        const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
-        if (is_peer ? std::exchange(peers_[key.name], peer) != peer : peers_.erase(key.name) > 0)
-          controller_.enqueue_all(maps_->store());
-        if (!object) {
-          marked_.erase(key.name);
-          return;
-        }
-        if (const auto id = object->annotation(annotations::managed_by_namespace_map); !id.empty()) {
-          marked_[key.name] = id;
-          enqueue_marked(id);
-        } else {
-          marked_.erase(key.name);
-        }
-        // The origin and the Pod Security level of a consumer's twins are those of its tenant namespace.
-        if (!is_peer) return;
-        controller_.enqueue_all(maps_->store(), key.name);
-      },
-      synced);
-  bounds_.subscribe([this](const kube::ObjectKey& key) { held_.see_bounds(key); }, synced);
-  grants_.subscribe([this](const kube::ObjectKey& key) { held_.see_grant(key); }, synced);
-  bindings_.subscribe([this](const kube::ObjectKey& key) { enqueue_twin(key.ns); }, synced);
+  controller_.watch(maps_);
+  controller_.watch(namespaces_, [this](const kube::Change& change) {
+    const kube::ObjectKey& key = change.key;
+    const kube::Object* object = change.now;
+    if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
+    const bool is_peer = object && core::is_tenant_namespace(*object);
+    // Whose a name is depends on who is known.
+    const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
+    if (is_peer ? std::exchange(peers_[key.name], peer) != peer : peers_.erase(key.name) > 0)
+      controller_.enqueue_all(maps_->store());
+    if (!object) {
+      marked_.erase(key.name);
+      return;
+    }
+    if (const auto id = object->annotation(annotations::managed_by_namespace_map); !id.empty()) {
+      marked_[key.name] = id;
+      enqueue_marked(id);
+    } else {
+      marked_.erase(key.name);
+    }
+    // The origin and the Pod Security level of a consumer's twins are those of its tenant namespace.
+    if (!is_peer) return;
+    controller_.enqueue_all(maps_->store(), key.name);
+  });
+  controller_.watch(bounds_, [this](const kube::ObjectKey& key) { held_.see_bounds(key); });
+  controller_.watch(grants_, [this](const kube::ObjectKey& key) { held_.see_grant(key); });
+  controller_.watch(bindings_, [this](const kube::ObjectKey& key) { enqueue_twin(key.ns); });
 }
 
 void NamespaceMapController::enqueue(const kube::ObjectKey& map) { controller_.enqueue({map.ns, map}); }

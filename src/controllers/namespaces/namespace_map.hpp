@@ -22,10 +22,7 @@ class NamespaceMapController final : public Runnable {
   explicit NamespaceMapController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override {
-    return maps_->has_synced() && namespaces_->has_synced() && bindings_->has_synced() && bounds_->has_synced() &&
-           grants_->has_synced();
-  }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:

@@ -57,25 +57,23 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
                 .synced = [this] { enqueue_all(); }}),
       told_(maps_, offered_,
             {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
-      controller_(context, {.name = "namespaceoffloading", .also_ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "namespaceoffloading"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
-  offloadings_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); }, synced);
-  namespaces_.subscribe(
+  controller_.watch(offloadings_, [this](const kube::ObjectKey& key) { enqueue(key.ns); }, synced);
+  controller_.watch(
+      namespaces_,
       [this](const kube::ObjectKey& key) {
         if (offloadings_->store().contains({key.name, std::string(api::namespace_offloading_name)})) enqueue(key.name);
       },
       synced);
-  bindings_.subscribe(
+  controller_.watch(
+      bindings_,
       [this](const kube::ObjectKey& key) {
         if (key.name == core::own_offloaded_role) enqueue(key.ns);
       },
       synced);
-}
-
-bool NamespaceOffloadingController::has_synced() const {
-  return offloadings_->has_synced() && namespaces_->has_synced() && virtual_nodes_->has_synced() &&
-         nodes_->has_synced() && maps_->has_synced() && bindings_->has_synced() && data_.has_synced();
+  controller_.reads(virtual_nodes_, nodes_, maps_, data_);
 }
 
 void NamespaceOffloadingController::enqueue(const std::string& ns) {

@@ -74,7 +74,7 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
       clusters_(virtual_nodes_,
                 [](const kube::Object& object) { return std::string(api::VirtualNode(object).cluster_id()); }),
       destinations_(maps_, destination_of),
-      controller_(context, {.name = "outgoing-namespacemap", .also_ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "outgoing-namespacemap"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   maps_->add_index(std::string(by_cluster), [](const kube::Object& map, std::vector<std::string>& out) {
     if (map.label(labels::replication) == "true") out.emplace_back(map.label(labels::replication_destination));
@@ -85,14 +85,17 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
                             });
   for (const auto& [key, request] : requests_.all()) enqueue_request(key);
   const auto synced = [this] { enqueue_all(); };
-  virtual_nodes_.subscribe(
+  controller_.reads(offloadings_, data_);
+  controller_.watch(
+      virtual_nodes_,
       [this](const kube::Change& node) {
         if (!node.changes(choice_of)) return;
         for (const kube::Object* object : {node.now, node.previous()})
           if (object) enqueue(api::VirtualNode(*object).cluster_id());
       },
       synced);
-  nodes_.subscribe(
+  controller_.watch(
+      nodes_,
       [this](const kube::Change& node) {
         // Nodes are written often; only their labels, and which cluster they stand for, count here.
         if (!node.changes(labels_of)) return;
@@ -100,17 +103,13 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
           if (key.name == node.key.name) enqueue(cluster);
       },
       synced);
-  maps_.subscribe(
+  controller_.watch(
+      maps_,
       [this](const kube::Change& map) {
         for (const kube::Object* object : {map.now, map.previous()})
           if (object) enqueue(object->label(labels::replication_destination));
       },
       synced);
-}
-
-bool OutgoingNamespaceMapController::has_synced() const {
-  return virtual_nodes_->has_synced() && nodes_->has_synced() && offloadings_->has_synced() && maps_->has_synced() &&
-         data_.has_synced();
 }
 
 void OutgoingNamespaceMapController::enqueue(std::string_view cluster) {

@@ -1,5 +1,6 @@
 #include "controllers/namespaces/selected_namespaces.hpp"
 
+#include "kube/runtime/to_keys.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 
@@ -19,15 +20,13 @@ SelectedNamespaces::SelectedNamespaces(Context context)
     : context_(context),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
-      controller_(context, {.name = "selectednamespaces", .also_ready = [this] { return has_synced(); }},
+      controller_(context, {.name = "selectednamespaces"},
                   [this](kube::WorkKey work) { return reconcile(std::move(work)); }) {
-  namespaces_.subscribe(
-      [this](const kube::Change& ns) {
-        if (ns.changes(selected_by)) controller_.enqueue({.object = ns.key});
-      },
-      [this] { controller_.enqueue_all(namespaces_->store()); });
-  offloadings_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = {"", key.ns}}); },
-                         [this] { controller_.enqueue_all(namespaces_->store()); });
+  const auto all = [this] { controller_.enqueue_all(namespaces_->store()); };
+  controller_.watch(
+      namespaces_,
+      [](const kube::Change& ns) { return ns.changes(selected_by) ? std::optional(ns.key) : std::nullopt; }, all);
+  controller_.watch(offloadings_, kube::to_namespace, all);
 }
 
 asio::awaitable<Outcome> SelectedNamespaces::reconcile(kube::WorkKey work) {

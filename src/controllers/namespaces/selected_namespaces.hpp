@@ -16,7 +16,7 @@ class SelectedNamespaces final : public Runnable {
   explicit SelectedNamespaces(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override { return namespaces_->has_synced() && offloadings_->has_synced(); }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:

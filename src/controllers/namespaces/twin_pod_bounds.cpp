@@ -59,7 +59,6 @@ TwinPodBounds::TwinPodBounds(Context context)
       judged_(context),
       controller_(context,
                   {.name = "twinpodbounds",
-                   .also_ready = [this] { return has_synced(); },
                    .fill =
                        [this] {
                          for (const auto& [tenant, roles] : roles_) enqueue(tenant);
@@ -68,23 +67,18 @@ TwinPodBounds::TwinPodBounds(Context context)
   namespaces_->add_index(std::string(by_tenant), index_twin);
   bindings_->add_index(std::string(by_twin), index_role_binding);
   const auto pod_changed = [this](const kube::ObjectKey& key) { recount(key); };
-  shadows_.subscribe(pod_changed);
-  pods_.subscribe(pod_changed);
-  namespaces_.follow([this](const kube::Change& ns) { see_namespace(ns); });
-  grants_.subscribe([this](const kube::ObjectKey& key) { enqueue(key.ns); });
+  controller_.watch(shadows_, pod_changed);
+  controller_.watch(pods_, pod_changed);
+  controller_.follow(namespaces_, [this](const kube::Change& ns) { see_namespace(ns); });
+  controller_.watch(grants_, [this](const kube::ObjectKey& key) { enqueue(key.ns); });
   const auto twin_changed = [this](const kube::ObjectKey& key) { enqueue(tenant_of(key.ns)); };
-  bounds_.subscribe([twin_changed](const kube::ObjectKey& key) {
+  controller_.watch(bounds_, [twin_changed](const kube::ObjectKey& key) {
     if (key.name == core::twin_pods_quota_name) twin_changed(key);
   });
-  bindings_.subscribe([this, twin_changed](const kube::ObjectKey& key) {
+  controller_.watch(bindings_, [this, twin_changed](const kube::ObjectKey& key) {
     // The RoleBinding that every twin has bears the name of the tenant namespace.
     if (key.name != tenant_of(key.ns)) twin_changed(key);
   });
-}
-
-bool TwinPodBounds::has_synced() const {
-  return shadows_->has_synced() && pods_->has_synced() && namespaces_->has_synced() && bindings_->has_synced() &&
-         bounds_->has_synced() && grants_->has_synced();
 }
 
 void TwinPodBounds::enqueue(const std::string& tenant) {

@@ -45,14 +45,13 @@ NamesakeController::NamesakeController(ConnectProvider connect, const ProviderSe
       context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       namespace_maps_(context.home.acquire({.resource = api::kinds::namespace_maps})),
-      controller_(context,
-                  {.name = "virtualnode_namesakes",
-                   .limits = {.workers = 16, .workers_per_group = 1},
-                   .also_ready = [this] { return virtual_nodes_->has_synced() && namespace_maps_->has_synced(); },
-                   .guard = look_guard},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(
+          context,
+          {.name = "virtualnode_namesakes", .limits = {.workers = 16, .workers_per_group = 1}, .guard = look_guard},
+          [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   index_by_node_name(*virtual_nodes_);
-  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
+  controller_.reads(namespace_maps_);
+  controller_.watch(virtual_nodes_, [this](const kube::ObjectKey& key) {
     if (!virtual_nodes_->store().contains(key)) ended_.erase(key);
     enqueue(key.name);
   });

@@ -25,19 +25,18 @@ NodeFailureController::NodeFailureController(Context context)
     : context_(context),
       nodes_(context.home.acquire({.resource = kube::resources::nodes, .prune = prune_node})),
       pods_(context.home.acquire(scope_of_consumer_pods())),
-      controller_(
-          context,
-          {.name = "node_failure", .also_ready = [this] { return has_synced(); }, .fill = [this] { enqueue_all(); }},
-          [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      controller_(context, {.name = "node_failure", .fill = [this] { enqueue_all(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
   // Nodes report every few seconds, and many pods may end at a time: only what a Node says of itself anew counts.
-  nodes_.subscribe(
+  controller_.watch(
+      nodes_,
       [this](const kube::Change& node) {
         if (node.changes([](const kube::Object& object) { return kube::has_condition(object, "Ready"); }))
           enqueue_all();
       },
       all);
-  pods_.follow([this](const kube::Change& pod) { pod_changed(pod); });
+  controller_.follow(pods_, [this](const kube::Change& pod) { pod_changed(pod); });
 }
 
 void NodeFailureController::enqueue_all() {

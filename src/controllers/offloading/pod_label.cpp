@@ -17,9 +17,8 @@ namespace labels = api::labels;
 PodLabelController::PodLabelController(Context context)
     : context_(context),
       nodes_(context.home.acquire(scope_of_virtual_nodes())),
-      controller_(context, {.name = "pod_status", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  nodes_.subscribe([this](const kube::ObjectKey& key) { node_changed(key.name); });
+      controller_(context, {.name = "pod_status"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  controller_.watch(nodes_, [this](const kube::ObjectKey& key) { node_changed(key.name); });
 }
 
 void PodLabelController::node_changed(const std::string& name) {

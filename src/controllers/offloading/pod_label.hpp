@@ -17,7 +17,7 @@ class PodLabelController final : public Runnable {
   explicit PodLabelController(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override { return nodes_->has_synced(); }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:

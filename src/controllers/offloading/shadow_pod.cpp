@@ -30,17 +30,13 @@ ShadowPodController::ShadowPodController(Context context)
       shadow_writer_(context, consumers_, memories_),
       pod_writer_(context, bounded_, memories_),
       maker_(context, consumers_, bounded_, shadow_writer_, memories_),
-      controller_(context,
-                  {.name = "shadowpod",
-                   .limits = {.workers = 128, .workers_per_group = 64},
-                   .also_ready = [this] { return has_synced(); },
-                   .fill = [this] { enqueue_all(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
-  const auto synced = [this] { enqueue_all(); };
-  shadows_.subscribe(changed, synced);
-  pods_.subscribe(changed, synced);
-  namespaces_.subscribe([this](const kube::Change& ns) { see_namespace(ns); }, synced);
+      controller_(
+          context,
+          {.name = "shadowpod", .limits = {.workers = 128, .workers_per_group = 64}, .fill = [this] { enqueue_all(); }},
+          [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  controller_.watch(shadows_);
+  controller_.watch(pods_);
+  controller_.watch(namespaces_, [this](const kube::Change& ns) { see_namespace(ns); });
 }
 
 asio::awaitable<void> ShadowPodController::run() {

@@ -22,9 +22,7 @@ class ShadowPodController final : public Runnable {
   explicit ShadowPodController(Context context);
 
   asio::awaitable<void> run() override;
-  bool has_synced() const override {
-    return shadows_->has_synced() && pods_->has_synced() && namespaces_->has_synced();
-  }
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy() || shadow_writer_.is_busy(); }
 
  private:

@@ -44,31 +44,23 @@ UnaccountedPods::UnaccountedPods(Context context)
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
-      controller_(context_,
-                  {.name = "unaccounted-pods",
-                   .also_ready = [this] { return has_synced(); },
-                   .fill = [this] { enqueue_all(); }},
+      controller_(context_, {.name = "unaccounted-pods", .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   quota::index_quotas_by_user(*quotas_);
   namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
-  const auto changed = [this](const kube::ObjectKey& key) { controller_.enqueue({key.ns, key}); };
-  shadows_.subscribe(changed);
-  pods_.subscribe(changed);
-  quotas_.subscribe([this](const kube::ObjectKey& key) {
+  controller_.reads(namespaces_);
+  controller_.watch(shadows_);
+  controller_.watch(pods_);
+  controller_.watch(quotas_, [this](const kube::ObjectKey& key) {
     // The used amounts of a Quota change all the time and do not matter here.
     const auto quota = quotas_->find(key);
     const bool drained = quota && api::Quota(*quota).is_drained();
     if (!drained) drained_.erase(key);
     if (!quota || (drained && drained_.insert(key).second)) enqueue_all();
   });
-  tenants_.subscribe([this](const kube::ObjectKey& key) {
+  controller_.watch(tenants_, [this](const kube::ObjectKey& key) {
     if (!tenants_->store().contains(key)) enqueue_all();
   });
-}
-
-bool UnaccountedPods::has_synced() const {
-  return shadows_->has_synced() && pods_->has_synced() && quotas_->has_synced() && tenants_->has_synced() &&
-         namespaces_->has_synced();
 }
 
 void UnaccountedPods::enqueue_all() {

@@ -24,7 +24,7 @@ class UnaccountedPods final : public Runnable {
   explicit UnaccountedPods(Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override;
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:

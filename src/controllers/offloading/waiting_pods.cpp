@@ -33,10 +33,10 @@ WaitingPods::WaitingPods(Context context)
     : context_(context),
       nodes_(context_.home.acquire(scope_of_virtual_nodes())),
       offloadings_(context_.home.acquire({.resource = api::kinds::namespace_offloadings})),
-      controller_(context_, {.name = "waiting_pods", .also_ready = [this] { return has_synced(); }},
-                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  nodes_.subscribe([this](const kube::Change& node) { see_node(node); }, [this] { look_soon(); });
-  offloadings_.subscribe([](const kube::ObjectKey&) {}, [this] { look_soon(); });
+      controller_(context_, {.name = "waiting_pods"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+  const auto synced = [this] { look_soon(); };
+  controller_.watch(nodes_, [this](const kube::Change& node) { see_node(node); }, synced);
+  controller_.watch(offloadings_, [](const kube::ObjectKey&) {}, synced);
 }
 
 void WaitingPods::look_soon() { controller_.enqueue({.object = {"", "all"}}); }

@@ -65,23 +65,19 @@ ShadowEndpointSliceController::ShadowEndpointSliceController(Context context)
       controller_(context,
                   {.name = "shadowendpointslice",
                    .limits = {.workers = 16, .workers_per_group = 8},
-                   .also_ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   shadows_->add_index(std::string(by_consumer), index_by_origin);
   namespaces_->add_index(std::string(core::tenants_by_cluster), core::index_tenant_namespace);
   configurations_->add_index(std::string(by_cluster), index_by_cluster_label);
   const auto changed = [this](const kube::ObjectKey& key) { enqueue(key); };
-  shadows_.subscribe(changed, [this] { enqueue_all(); });
-  slices_.subscribe(changed, [this] { enqueue_all(); });
-  namespaces_.subscribe([this](const kube::ObjectKey& key) { take_namespace(key); });
-  foreign_clusters_.subscribe([this](const kube::ObjectKey& key) { take_foreign_cluster(key); });
+  const auto synced = [this] { enqueue_all(); };
+  controller_.watch(shadows_, changed, synced);
+  controller_.watch(slices_, changed, synced);
+  controller_.watch(namespaces_, [this](const kube::ObjectKey& key) { take_namespace(key); });
+  controller_.watch(foreign_clusters_, [this](const kube::ObjectKey& key) { take_foreign_cluster(key); });
+  // Not waited for: the kind belongs to the network module, which may not be installed.
   configurations_.subscribe([this](const kube::ObjectKey& key) { take_configuration(key); });
-}
-
-bool ShadowEndpointSliceController::has_synced() const {
-  return shadows_->has_synced() && slices_->has_synced() && namespaces_->has_synced() &&
-         foreign_clusters_->has_synced();
 }
 
 void ShadowEndpointSliceController::enqueue(const kube::ObjectKey& key) {

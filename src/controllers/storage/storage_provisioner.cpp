@@ -35,18 +35,14 @@ StorageProvisioner::StorageProvisioner(FindReach reach, Context context)
       controller_(context,
                   {.name = "storage-provisioner",
                    .limits = {.workers = 16, .workers_per_group = 4},
-                   .also_ready = [this] { return has_synced(); },
                    .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   claims_->add_index(std::string(waiting_claims), [this](const kube::Object& claim, std::vector<std::string>& out) {
     if (is_of_class(claim) && !storage::is_bound(claim)) out.emplace_back();
   });
-  claims_.subscribe([this](const kube::ObjectKey& key) { see_claim(key); }, [this] { doubt_held(); });
-  volumes_.subscribe([this](const kube::ObjectKey& key) { see_volume(key); });
-}
-
-bool StorageProvisioner::has_synced() const {
-  return claims_->has_synced() && volumes_->has_synced() && sites_.has_synced() && maker_.has_synced();
+  controller_.watch(claims_, [this](const kube::ObjectKey& key) { see_claim(key); }, [this] { doubt_held(); });
+  controller_.reads(sites_, maker_);
+  controller_.watch(volumes_, [this](const kube::ObjectKey& key) { see_volume(key); });
 }
 
 bool StorageProvisioner::is_of_class(const kube::Object& claim) const {

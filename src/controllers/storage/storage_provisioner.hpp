@@ -22,7 +22,7 @@ class StorageProvisioner final : public Runnable {
   StorageProvisioner(FindReach reach, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
-  bool has_synced() const override;
+  bool has_synced() const override { return controller_.has_synced(); }
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
