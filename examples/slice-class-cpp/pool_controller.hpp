@@ -35,10 +35,9 @@ class PoolController {
         slices_(
             manager.caches().acquire({.resource = liqo::api::kinds::resource_slices,
                                       .selection = {.label_selector = kube::label_is(liqo::api::labels::replicated)}})),
-        controller_(manager.environment(), {.name = "pool", .also_ready = [this] { return slices_->has_synced(); }},
-                    [this](const kube::WorkKey&) { return answer_all(); }) {
+        controller_(manager.environment(), {.name = "pool"}, [this](const kube::WorkKey&) { return answer_all(); }) {
     // One key for all of them: what one slice gives back, another may get.
-    slices_.subscribe([this](const kube::ObjectKey&) { controller_.enqueue({"", {"", "pool"}}); });
+    controller_.watch(slices_, [](const kube::ObjectKey&) { return kube::ObjectKey{"", "pool"}; });
     manager.add([this] { return controller_.run(); });
   }
 
