@@ -96,8 +96,8 @@ class Controller {
 
   /// Makes each object of this cache due when it changes, as {its namespace, its key}. The first cache that is watched
   /// so is that of the objects which are reconciled: all of them are due once the first list of any watched cache is
-  /// complete. No key is worked on before every watched cache has synced. The handle is not released before the
-  /// controller is destroyed, unless both go in one turn of the loop.
+  /// complete. No key is worked on before every watched cache has synced. The handle is not released before run() has
+  /// ended, and has_synced() is not asked after that.
   void watch(InformerHandle& objects);
   /// Makes due what `reaction` answers for a Change or its key: an ObjectKey, an optional one, or a vector of them;
   /// kube/runtime/to_keys.hpp has the usual functions. A reaction that answers nothing enqueues by itself. `synced` is
