@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "kube/async/task_group.hpp"
-#include "session.hpp"
-#include "wait.hpp"
+#include "session/session.hpp"
+#include "session/wait.hpp"
 
 namespace {
 

@@ -1,13 +1,12 @@
 // liqoctl check: looks at everything that an installation needs, and says of each what to do where it is not well.
 #include "model/check/check.hpp"
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/secret_bytes.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/slices/policy.hpp"
 #include "core/usage/front_proxy.hpp"
 #include "core/usage/metrics_api.hpp"
-#include "daemon_sets.hpp"
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
 #include "installation/installed.hpp"
@@ -22,6 +21,7 @@
 #include "model/install/install.hpp"
 #include "model/tenant/tenant_policy.hpp"
 #include "peering/addresses.hpp"
+#include "session/daemon_sets.hpp"
 #include "text/yaml.hpp"
 #include "volumes/kept_twins.hpp"
 

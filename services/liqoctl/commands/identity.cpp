@@ -1,19 +1,19 @@
 // liqoctl generate|create|delete identity and get kubeconfig: the second half of a handshake by hand
 // (commands/tenant.cpp).
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
-#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/peer/handed_over.hpp"
 #include "peering/addresses.hpp"
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
-#include "print_object.hpp"
-#include "wait.hpp"
+#include "session/find_one.hpp"
+#include "session/print_object.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {

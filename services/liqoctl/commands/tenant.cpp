@@ -2,7 +2,7 @@
 // one is to be given:
 //   provider: create nonce -> consumer: generate tenant --nonce -> provider: create tenant -f
 //   provider: generate identity -> consumer: create identity -f
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/common/secret_bytes.hpp"
@@ -13,7 +13,7 @@
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
-#include "print_object.hpp"
+#include "session/print_object.hpp"
 
 namespace liqoctl {
 namespace {

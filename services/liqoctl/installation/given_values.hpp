@@ -2,7 +2,7 @@
 // Tested by test/unit/programs/values_test.py.
 #pragma once
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "cluster.hpp"
 #include "model/install/differences.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

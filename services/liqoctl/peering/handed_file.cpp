@@ -1,8 +1,8 @@
 #include "peering/handed_file.hpp"
 
-#include "documents.hpp"
 #include "kube/base/text.hpp"
 #include "model/peer/handed_over.hpp"
+#include "session/documents.hpp"
 
 namespace liqoctl {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

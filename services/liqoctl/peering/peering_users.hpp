@@ -2,8 +2,8 @@
 // Tested by test/unit/programs/values_test.py.
 #pragma once
 
-#include "cluster.hpp"
 #include "model/peer/peering_users.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

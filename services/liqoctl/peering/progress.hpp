@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

@@ -1,4 +1,4 @@
-#include "documents.hpp"
+#include "session/documents.hpp"
 
 #include <array>
 #include <fstream>

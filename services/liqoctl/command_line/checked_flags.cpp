@@ -1,4 +1,4 @@
-#include "checked_flags.hpp"
+#include "command_line/checked_flags.hpp"
 
 #include <string>
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "flags.hpp"
+#include "command_line/flags.hpp"
 #include "kube/client/api.hpp"
 #include "kube/net/http/http_client.hpp"
-#include "output.hpp"
+#include "session/output.hpp"
 
 namespace liqoctl {
 

@@ -1,4 +1,4 @@
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "print_object.hpp"
+#include "session/print_object.hpp"
 
 #include "model/objects.hpp"
 #include "text/yaml.hpp"

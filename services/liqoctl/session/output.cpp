@@ -1,4 +1,4 @@
-#include "output.hpp"
+#include "session/output.hpp"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 
@@ -51,6 +51,10 @@ asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, Await
 /// Waits until the object is gone. `seen` says what holds it up, for the message of a time-out.
 asio::awaitable<Result<void>> wait_for_object_to_go(Cluster& cluster, Wait wait, AwaitedObject object,
                                                     std::function<std::string(const Object&)> seen = {});
+
+/// Waits until a namespace is gone, which `what` calls by its kind. A time-out says what its conditions say.
+asio::awaitable<Result<void>> wait_for_namespace_to_go(Cluster& cluster, kube::Deadline deadline, std::string name,
+                                                       std::string_view what = "tenant namespace");
 
 /// Waits until none of the objects is left, and says so where the peer that holds them does not answer.
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Selection selection);

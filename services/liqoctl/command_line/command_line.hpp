@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "flags.hpp"
+#include "command_line/flags.hpp"
 
 namespace liqoctl {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "flags.hpp"
+#include "command_line/flags.hpp"
 #include "kube/wire/kubeconfig.hpp"
 
 namespace liqoctl {

@@ -1,4 +1,4 @@
-#include "kubeconfig.hpp"
+#include "session/kubeconfig.hpp"
 
 #include "kube/base/printable.hpp"
 #include "kube/net/auth/infer_config.hpp"

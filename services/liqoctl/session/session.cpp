@@ -1,4 +1,4 @@
-#include "session.hpp"
+#include "session/session.hpp"
 
 #include <unistd.h>
 
@@ -11,8 +11,8 @@
 
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
-#include "kubeconfig.hpp"
 #include "model/peer/remote_trust.hpp"
+#include "session/kubeconfig.hpp"
 
 namespace liqoctl {
 

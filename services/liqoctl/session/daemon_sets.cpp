@@ -1,4 +1,4 @@
-#include "daemon_sets.hpp"
+#include "session/daemon_sets.hpp"
 
 #include "core/offloading/daemon_sets.hpp"
 #include "liqo/api/kinds.hpp"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

@@ -1,4 +1,4 @@
-#include "find_one.hpp"
+#include "session/find_one.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,10 +1,9 @@
-#include "wait.hpp"
+#include "session/wait.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/common/peer_names.hpp"
-#include "find_one.hpp"
 #include "kube/async/timeout.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -12,6 +11,7 @@
 #include "model/check/check.hpp"
 #include "model/events.hpp"
 #include "model/info/peer_info.hpp"
+#include "session/find_one.hpp"
 #include "text/duration.hpp"
 
 namespace liqoctl {
@@ -124,6 +124,22 @@ asio::awaitable<Result<void>> wait_for_object_to_go(Cluster& cluster, Wait wait,
                            if (!there) return {.done = true};
                            return {.seen = seen ? seen(*there) : "it is still there"};
                          });
+}
+
+asio::awaitable<Result<void>> wait_for_namespace_to_go(Cluster& cluster, kube::Deadline deadline, std::string name,
+                                                       std::string_view what) {
+  const std::function<std::string(const Object&)> seen = [](const Object& there) -> std::string {
+    for (const auto& condition : kube::array_at(there.status(), {"conditions"}))
+      if (kube::string_at(condition, {"status"}) == "True")
+        return std::string(kube::string_at(condition, {"message"}).substr(0, 512));
+    return "it is ending";
+  };
+  const std::string words = std::string(what) + " " + name;
+  auto done = co_await wait_for_object_to_go(cluster, {.what = words + " to go", .deadline = deadline},
+                                             {.resource = kube::resources::namespaces, .key = {"", name}}, seen);
+  if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
+  cluster.output().success(cluster.scope(), words + " deleted");
+  co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Selection selection) {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 
