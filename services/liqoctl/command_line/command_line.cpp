@@ -1,7 +1,5 @@
 #include "command_line/command_line.hpp"
 
-#include <iostream>
-
 #include "core/common/peer_names.hpp"
 #include "kube/base/duration.hpp"
 #include "kube/base/text.hpp"
@@ -89,8 +87,9 @@ cli::Option check_cluster_id(cli::Option option) {
   });
 }
 
-CommandLine::CommandLine(const std::string& program)
-    : program_(program,
+CommandLine::CommandLine(const std::string& program, Terminal& terminal)
+    : terminal_(terminal),
+      program_(program,
                "Shares resources between Kubernetes clusters: asks providers for capacity, lends capacity to "
                "consumers, and\n"
                "decides which namespaces may use it.",
@@ -223,13 +222,14 @@ int CommandLine::tell(const std::string& mistake) const {
         text += "; did you mean '" + near + "'?";
     }
   }
-  std::cerr << root().name() << ": " << text << (text.ends_with('?') ? "" : ".") << " See '" << path << " --help'.\n";
+  terminal_.print_error(root().name() + ": " + text + (text.ends_with('?') ? "" : ".") + " See '" + path +
+                        " --help'.\n");
   return exit_code::usage;
 }
 
 CommandLine::Parsed CommandLine::parse(int argc, char** argv) {
   if (argc == 1) {
-    std::cout << program_.help();
+    terminal_.print(program_.help());
     return {.code = exit_code::ok};
   }
   const cli::Program::Read read = program_.read(argc, argv);

@@ -9,10 +9,10 @@
 
 #include "cli/command.hpp"
 #include "command_line/flags.hpp"
+#include "command_line/terminal.hpp"
 
 namespace liqoctl {
 
-namespace asio = boost::asio;
 class Session;
 
 /// Exit codes of every command.
@@ -72,7 +72,8 @@ struct CommandTraits {
 /// The command line of one run. Not copied: options hold references into it.
 class CommandLine {
  public:
-  explicit CommandLine(const std::string& program);
+  /// The terminal outlives it.
+  CommandLine(const std::string& program, Terminal& terminal);
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
@@ -111,6 +112,7 @@ class CommandLine {
   void add_namespaces(cli::Command app, Namespaces meant);
   int tell(const std::string& mistake) const;
 
+  Terminal& terminal_;
   cli::Program program_;
   CommonFlags flags_;
   Run chosen_;

@@ -65,7 +65,7 @@ asio::awaitable<Result<void>> generate_identity(Session& session, const Generate
 }
 
 asio::awaitable<Result<void>> create_identity(Session& session, const CreateFlags& flags) {
-  auto identity = read_object(flags.file, kinds::identities);
+  auto identity = read_object(session, flags.file, kinds::identities);
   if (!identity) co_return std::unexpected(std::move(identity.error()));
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));

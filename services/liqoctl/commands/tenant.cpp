@@ -57,7 +57,7 @@ asio::awaitable<Result<void>> generate_tenant(Session& session, const GenerateFl
 }
 
 asio::awaitable<Result<void>> create_tenant(Session& session, const HandedFile& file) {
-  auto tenant = read_object(file, kinds::tenants);
+  auto tenant = read_object(session, file, kinds::tenants);
   if (!tenant) co_return std::unexpected(std::move(tenant.error()));
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));

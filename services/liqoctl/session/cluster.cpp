@@ -1,9 +1,6 @@
 #include "session/cluster.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <random>
 
 #include "core/common/peer_names.hpp"
 #include "kube/base/printable.hpp"
@@ -46,8 +43,9 @@ bool merge(json::object& into, const json::object& from) {
 /// The exec plugin of a kubeconfig that the user has named; while it talks, no spinner turns.
 class UsersPlugin final : public kube::net::CredentialPlugin {
  public:
-  UsersPlugin(kube::async::Clock& clock, Output& output)
-      : runner_(clock, {.terminal = isatty(STDIN_FILENO) == 1}), output_(output) {}
+  explicit UsersPlugin(const ClusterContext& context)
+      : runner_(context.outside.clock, {.terminal = context.outside.terminal.traits().can_be_asked}),
+        output_(context.output) {}
 
   asio::awaitable<Result<kube::wire::ExecCredential>> ask(kube::wire::ClusterConfig config) override {
     output_.clear();
@@ -62,22 +60,23 @@ class UsersPlugin final : public kube::net::CredentialPlugin {
 }  // namespace
 
 Cluster::Cluster(const ClusterContext& context, Side side, std::shared_ptr<kube::net::Credentials> credentials)
-    : clock_(context.clock),
+    : clock_(context.outside.clock),
       output_(context.output),
       flags_(context.flags),
       side_(side),
       config_(credentials->config()),
-      random_(std::random_device{}()),
-      client_(context.executor, clock_, std::move(credentials), {.user_agent = "liqoctl/" LIQOCTL_VERSION}) {
+      random_(context.outside.seed + (side == Side::remote ? 1 : 0)),
+      connection_(context.outside.connect(std::move(credentials))) {
   const std::string name =
       config_.cluster.empty() ? (is_remote() ? "the remote cluster" : "the cluster") : config_.cluster;
-  api_ = std::make_unique<kube::Api>(client_, clock_, random_, metrics_, kube::ApiSettings{.cluster = name});
+  api_ = std::make_unique<kube::Api>(connection_->transport(), clock_, random_, metrics_,
+                                     kube::ApiSettings{.cluster = name});
 }
 
 asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(ClusterContext context, Side side,
                                                                 kube::wire::ClusterConfig config) {
-  auto credentials = kube::net::Credentials::make(std::move(config), context.clock,
-                                                  std::make_unique<UsersPlugin>(context.clock, context.output));
+  auto credentials =
+      kube::net::Credentials::make(std::move(config), context.outside.clock, std::make_unique<UsersPlugin>(context));
   if (!credentials) co_return std::unexpected(std::move(credentials.error()));
   // Not under the deadline of a request, because somebody may have to log in.
   if (auto ready = co_await (*credentials)->ready(); !ready)

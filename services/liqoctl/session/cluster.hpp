@@ -10,7 +10,7 @@
 
 #include "command_line/flags.hpp"
 #include "kube/client/api.hpp"
-#include "kube/net/http/http_client.hpp"
+#include "session/context.hpp"
 #include "session/output.hpp"
 
 namespace liqoctl {
@@ -30,8 +30,7 @@ enum class Ensured { created, changed, unchanged, dry_run };
 
 /// What the clusters of a command share.
 struct ClusterContext {
-  asio::any_io_executor executor;
-  kube::async::Clock& clock;
+  const SessionContext& outside;
   Output& output;
   const CommonFlags& flags;
 };
@@ -48,7 +47,7 @@ class Cluster {
 
   kube::Api& api() { return *api_; }
   /// For exec.
-  kube::net::Upgrader& upgrader() { return client_; }
+  kube::net::Upgrader& upgrader() { return connection_->upgrader(); }
   kube::async::Clock& clock() { return clock_; }
   Output& output() { return output_; }
   const CommonFlags& flags() const { return flags_; }
@@ -60,7 +59,7 @@ class Cluster {
   /// The namespace that `-n` or the context names, or "default".
   std::string ns() const;
   std::string liqo_namespace() const;
-  asio::awaitable<void> stop() { co_await client_.stop(); }
+  asio::awaitable<void> stop() { co_await connection_->stop(); }
 
   /// The cluster's ID, from the ConfigMap labelled app.kubernetes.io/name=clusterid-configmap in Liqo's namespace.
   /// Errors: also Errc::invalid_input where what stands there cannot be one.
@@ -103,7 +102,7 @@ class Cluster {
   kube::wire::ClusterConfig config_;
   kube::Random random_;
   kube::Metrics metrics_;
-  kube::net::HttpClient client_;
+  std::unique_ptr<Connection> connection_;
   std::unique_ptr<kube::Api> api_;
   std::string id_;
   std::set<std::string> dry_created_;

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <fstream>
-#include <iostream>
 #include <string>
 
 #include "kube/wire/yaml.hpp"
@@ -32,8 +31,8 @@ kube::Result<std::vector<kube::json::value>> read_documents(const std::string& p
   return read_from(file, path);
 }
 
-kube::Result<std::vector<kube::json::value>> read_documents_or_input(const std::string& path) {
-  return path == "-" ? read_from(std::cin, path) : read_documents(path);
+kube::Result<std::vector<kube::json::value>> read_documents_or_input(const std::string& path, std::istream& input) {
+  return path == "-" ? read_from(input, path) : read_documents(path);
 }
 
 }  // namespace liqoctl

@@ -1,10 +1,6 @@
 #include "session/output.hpp"
 
-#include <unistd.h>
-
 #include <array>
-#include <cstdlib>
-#include <iostream>
 
 #include "kube/base/printable.hpp"
 #include "text/duration.hpp"
@@ -15,33 +11,23 @@ namespace {
 
 constexpr std::array<std::string_view, 10> frames{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
 constexpr std::string_view clear_line = "\r\x1b[2K";
-/// Columns of a line of progress, without the cluster and the time.
-constexpr std::size_t max_progress = 100;
-
-bool colours_on(int stream) {
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  const bool dumb = !term || std::string_view(term) == "dumb";
-  return isatty(stream) && !dumb && (!no_color || !*no_color);
-}
-
-bool moves_cursor() {
-  const char* term = std::getenv("TERM");
-  return isatty(STDERR_FILENO) && term && std::string_view(term) != "dumb";
-}
 
 }  // namespace
 
-Output::Output(kube::async::Clock& clock)
-    : clock_(clock), terminal_(moves_cursor()), out_{colours_on(STDOUT_FILENO)}, err_{colours_on(STDERR_FILENO)} {}
+Output::Output(kube::async::Clock& clock, Terminal& terminal)
+    : clock_(clock),
+      terminal_(terminal),
+      traits_(terminal.traits()),
+      out_{traits_.colours_output},
+      err_{traits_.colours_errors} {}
 
 void Output::print(std::string_view text) {
   clear();
-  std::cout << text << std::flush;
+  terminal_.print(text);
 }
 
 void Output::clear() {
-  if (doing_ && terminal_) std::cerr << clear_line << std::flush;
+  if (doing_ && traits_.moves_cursor) terminal_.print_error(clear_line);
   doing_.reset();
 }
 
@@ -49,14 +35,13 @@ void Output::line(std::string_view prefix, std::string_view coloured, std::strin
   clear();
   // Other clusters may have written much of the text.
   const std::string shown_scope = kube::printable(scope);
-  if (terminal_) {
-    std::cerr << coloured << " ";
-    if (!scope.empty()) std::cerr << err_.faint(shown_scope) << " ";
+  std::string out;
+  if (traits_.moves_cursor) {
+    out = std::string(coloured) + " " + (scope.empty() ? "" : err_.faint(shown_scope) + " ");
   } else {
-    std::cerr << prefix << ": ";
-    if (!scope.empty()) std::cerr << shown_scope << ": ";
+    out = std::string(prefix) + ": " + (scope.empty() ? "" : shown_scope + ": ");
   }
-  std::cerr << kube::printable(text) << "\n" << std::flush;
+  terminal_.print_error(out + kube::printable(text) + "\n");
 }
 
 void Output::info(std::string_view scope, std::string_view text) { line("INFO", err_.faint("•"), scope, text); }
@@ -74,7 +59,7 @@ void Output::doing(std::string_view scope, std::string_view text) {
 }
 
 void Output::still(std::string_view scope, std::string_view text, std::string_view seen, kube::Duration passed) {
-  if (terminal_ && doing_) {
+  if (traits_.moves_cursor && doing_) {
     doing_->seen = kube::printable(seen);
     return;
   }
@@ -83,16 +68,16 @@ void Output::still(std::string_view scope, std::string_view text, std::string_vi
 }
 
 asio::awaitable<void> Output::animate() {
-  if (!terminal_) co_return;
+  if (!traits_.moves_cursor) co_return;
   while (true) {
     co_await clock_.sleep(std::chrono::milliseconds(100));
     if (!doing_) continue;
     const auto passed = clock_.now() - doing_->since;
-    std::cerr << clear_line << err_.warn(frames[frame_++ % frames.size()]) << " ";
-    if (!doing_->scope.empty()) std::cerr << err_.faint(doing_->scope) << " ";
+    std::string out = std::string(clear_line) + err_.warn(frames[frame_++ % frames.size()]) + " ";
+    if (!doing_->scope.empty()) out += err_.faint(doing_->scope) + " ";
     // A text of several lines could not be cleared.
     const std::string told = doing_->seen.empty() ? doing_->text : doing_->text + ": " + doing_->seen;
-    std::cerr << text::shortened(told, max_progress) << " " << err_.faint(text::age(passed)) << std::flush;
+    terminal_.print_error(out + text::shortened(told, traits_.progress_width) + " " + err_.faint(text::age(passed)));
   }
 }
 

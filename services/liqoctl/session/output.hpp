@@ -7,18 +7,17 @@
 #include <string>
 #include <string_view>
 
+#include "command_line/terminal.hpp"
 #include "kube/async/clock.hpp"
 #include "text/palette.hpp"
 
 namespace liqoctl {
 
-namespace asio = boost::asio;
-
 /// One per process. A scope says which cluster a line is about: "rome"; "" = none.
 class Output {
  public:
-  /// Looks at the terminal, NO_COLOR and TERM.
-  explicit Output(kube::async::Clock& clock);
+  /// Both outlive it.
+  Output(kube::async::Clock& clock, Terminal& terminal);
 
   /// To standard output, as it is. For results and only those.
   void print(std::string_view text);
@@ -52,7 +51,9 @@ class Output {
   void line(std::string_view prefix, std::string_view coloured, std::string_view scope, std::string_view text);
 
   kube::async::Clock& clock_;
-  bool terminal_, verbose_ = false;
+  Terminal& terminal_;
+  TerminalTraits traits_;
+  bool verbose_ = false;
   text::Palette out_, err_;
   std::optional<Doing> doing_;
   std::size_t frame_ = 0;

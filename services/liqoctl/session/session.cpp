@@ -1,13 +1,6 @@
 #include "session/session.hpp"
 
-#include <unistd.h>
-
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/streambuf.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <iostream>
+#include <sstream>
 
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
@@ -18,11 +11,11 @@ namespace liqoctl {
 
 using kube::Errc;
 
-Session::Session(asio::any_io_executor executor, CommonFlags flags)
-    : executor_(std::move(executor)),
+Session::Session(SessionContext context, CommonFlags flags)
+    : context_(std::move(context)),
       flags_(std::move(flags)),
-      output_(clock_),
-      deadline_(clock_.deadline_in(flags_.timeout)) {
+      output_(context_.clock, context_.terminal),
+      deadline_(context_.clock.deadline_in(flags_.timeout)) {
   output_.set_verbose(flags_.verbose);
 }
 
@@ -36,14 +29,14 @@ asio::awaitable<Result<Cluster*>> Session::opened(Side side, bool with_id) {
     if (remote && !flags_.remote.kubeconfig.empty())
       if (auto allowed = co_await allow_remote(*config); !allowed)
         co_return std::unexpected(std::move(allowed.error()));
-    auto opened = co_await Cluster::open({.executor = executor_, .clock = clock_, .output = output_, .flags = flags_},
-                                         side, std::move(*config));
+    auto opened =
+        co_await Cluster::open({.outside = context_, .output = output_, .flags = flags_}, side, std::move(*config));
     if (!opened) co_return std::unexpected(std::move(opened.error()));
     if (with_id)
       if (auto answers = co_await (*opened)->learn_id(); !answers) {
         co_await (*opened)->stop();
         const std::string expired =
-            answers.error().http_code() == 401 ? describe_expiry((*opened)->config(), clock_.wall()) : "";
+            answers.error().http_code() == 401 ? describe_expiry((*opened)->config(), clock().wall()) : "";
         if (!expired.empty()) co_return kube::fail(std::move(answers.error()), expired);
         co_return std::unexpected(std::move(answers.error()));
       }
@@ -78,7 +71,7 @@ asio::awaitable<Result<void>> Session::allow_remote(const kube::wire::ClusterCon
   const std::string deeds = model::deeds_of(config);
   if (deeds.empty() || flags_.remote_allow_exec) co_return Result<void>();
   // --skip-confirm covers the changes of this command, not whom it trusts.
-  if (flags_.skip_confirm || !isatty(STDIN_FILENO))
+  if (flags_.skip_confirm || !context_.terminal.traits().can_be_asked)
     co_return kube::fail(Errc::invalid_input, "the remote cluster's kubeconfig " + deeds +
                                                   ". Give --remote-allow-exec if you trust whoever wrote it.");
   if (co_await answered_yes("The remote cluster's kubeconfig " + deeds + ".")) co_return Result<void>();
@@ -87,7 +80,7 @@ asio::awaitable<Result<void>> Session::allow_remote(const kube::wire::ClusterCon
 
 asio::awaitable<Result<void>> Session::confirm(std::string what) {
   if (flags_.skip_confirm || flags_.dry_run) co_return Result<void>();
-  if (!isatty(STDIN_FILENO))
+  if (!context_.terminal.traits().can_be_asked)
     co_return kube::fail(Errc::invalid_input,
                          "cannot ask for confirmation without a terminal: pass --skip-confirm to proceed. " + what);
   if (co_await answered_yes(what)) co_return Result<void>();
@@ -96,13 +89,10 @@ asio::awaitable<Result<void>> Session::confirm(std::string what) {
 
 asio::awaitable<bool> Session::answered_yes(std::string question) {
   output_.clear();
-  std::cerr << kube::printable(question) << " Go on? [y/N] " << std::flush;
-  asio::posix::stream_descriptor input(executor_, dup(STDIN_FILENO));
-  asio::streambuf buffer(256);
-  boost::system::error_code failure;
-  co_await asio::async_read_until(input, buffer, '\n', asio::redirect_error(asio::use_awaitable, failure));
+  context_.terminal.print_error(kube::printable(question) + " Go on? [y/N] ");
+  std::istringstream line(co_await context_.terminal.read_line());
   std::string answer;
-  std::istream(&buffer) >> answer;
+  line >> answer;
   answer = kube::lower_case(answer);
   co_return answer == "y" || answer == "yes";
 }

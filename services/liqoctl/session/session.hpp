@@ -5,17 +5,19 @@
 #include <memory>
 
 #include "session/cluster.hpp"
+#include "session/context.hpp"
 
 namespace liqoctl {
 
 /// Lives as long as the command. One thread.
 class Session {
  public:
-  Session(asio::any_io_executor executor, CommonFlags flags);
+  Session(SessionContext context, CommonFlags flags);
 
   const CommonFlags& flags() const { return flags_; }
   Output& output() { return output_; }
-  kube::async::Clock& clock() { return clock_; }
+  Terminal& terminal() { return context_.terminal; }
+  kube::async::Clock& clock() { return context_.clock; }
   /// When the command as a whole must be over (`--timeout` from its start).
   kube::Deadline deadline() const { return deadline_; }
 
@@ -48,8 +50,7 @@ class Session {
   asio::awaitable<Result<void>> allow_remote(const kube::wire::ClusterConfig& config);
   asio::awaitable<bool> answered_yes(std::string question);
 
-  asio::any_io_executor executor_;
-  kube::async::RealClock clock_;
+  SessionContext context_;
   CommonFlags flags_;
   Output output_;
   kube::Deadline deadline_;

@@ -1,0 +1,20 @@
+// What a session needs of the world outside: real in main.cpp, simulated in tests.
+#pragma once
+
+#include <cstdint>
+
+#include "command_line/terminal.hpp"
+#include "kube/async/clock.hpp"
+#include "session/connection.hpp"
+
+namespace liqoctl {
+
+/// What it refers to outlives the Session.
+struct SessionContext {
+  kube::async::Clock& clock;
+  Terminal& terminal;
+  Connect connect;
+  std::uint64_t seed;  ///< of all randomness but that of keys
+};
+
+}  // namespace liqoctl
