@@ -242,10 +242,9 @@ asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
     if (!root) co_return root.error().text();
     if (*root) config.ca_pem = std::string(kube::string_at((*root)->tree(), {"data", "ca.crt"}));
   }
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  auto stranger = co_await Cluster::open(
-      {.executor = executor, .clock = session_.clock(), .output = session_.output(), .flags = session_.flags()},
-      Side::local, std::move(config));
+  auto stranger =
+      co_await Cluster::open({.outside = session_.context(), .output = session_.output(), .flags = session_.flags()},
+                             Side::local, std::move(config));
   if (!stranger) co_return stranger.error().text();
   auto answer = co_await (*stranger)->api().raw("/version", patience);
   co_await (*stranger)->stop();

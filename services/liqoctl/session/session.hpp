@@ -14,6 +14,7 @@ class Session {
  public:
   Session(SessionContext context, CommonFlags flags);
 
+  const SessionContext& context() const { return context_; }
   const CommonFlags& flags() const { return flags_; }
   Output& output() { return output_; }
   Terminal& terminal() { return context_.terminal; }
