@@ -1,4 +1,4 @@
-// Where a command is typed, answered and read: its three streams, and what the terminal behind them can do.
+// The three streams of a command, and what the terminal behind them can do.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -11,7 +11,7 @@ namespace liqoctl {
 
 namespace asio = boost::asio;
 
-/// What is known of a terminal before anything is written. That of no terminal is the default.
+/// Known before anything is written. The default is that of no terminal.
 struct TerminalTraits {
   bool can_be_asked = false;    ///< somebody types what is read
   bool moves_cursor = false;    ///< a line of progress can be cleared

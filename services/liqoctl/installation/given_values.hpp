@@ -1,5 +1,5 @@
 // The values that the installation of a cluster was given.
-// Tested by test/unit/programs/values_test.py.
+// Tested by test/unit/liqoctl/commands/values_test.cpp.
 #pragma once
 
 #include "session/cluster.hpp"

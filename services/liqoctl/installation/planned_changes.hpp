@@ -1,5 +1,5 @@
 // What an installation would change in a cluster.
-// Tested by test/unit/programs/values_test.py.
+// Tested by test/unit/liqoctl/commands/install_test.cpp.
 #pragma once
 
 #include <vector>

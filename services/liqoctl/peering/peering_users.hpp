@@ -1,5 +1,5 @@
 // The peering users of a provider.
-// Tested by test/unit/programs/values_test.py.
+// Tested by test/unit/liqoctl/commands/install_test.cpp.
 #pragma once
 
 #include "model/peer/peering_users.hpp"

@@ -1,5 +1,5 @@
 // How far a cluster has come with its peerings.
-// Tested by test/unit/programs/values_test.py.
+// Tested by test/unit/liqoctl/commands/install_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // A connection to one cluster, and the few things that every command does through it.
-// Tested by test/unit/programs/liqoctl_test.py.
+// Tested by test/unit/liqoctl/session/session_test.cpp and test/unit/liqoctl/commands/control_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What a session needs of the world outside: real in main.cpp, simulated in tests.
+// The world outside of a session: real in main.cpp, simulated in tests.
 #pragma once
 
 #include <cstdint>

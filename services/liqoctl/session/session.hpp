@@ -1,5 +1,4 @@
 // What one run of the program has: flags, output, and the clusters, connected when they are first asked for.
-// Tested by test/unit/programs/liqoctl_test.py.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,4 @@
 // Waiting for what controllers do: with a deadline, and with words about what is still missing.
-// Tested by test/unit/programs/liqoctl_test.py.
 #pragma once
 
 #include <functional>
