@@ -26,7 +26,7 @@ struct Consumer {
     };
   }
   void add_claim_with_data_in_milan() {
-    rome.add(kinds::claims, claim, R"({"spec": {"volumeName": "pvc-data"}, "metadata": {"annotations": {
+    rome.add(kinds::claims, claim, R"({"spec": {"volumeName": "pvc-c1"}, "metadata": {"uid": "c1", "annotations": {
         "storage.liqo.io/backing-cluster": "milan", "storage.liqo.io/backing-claim": "shop-rome/data"}}})");
   }
 };

@@ -85,7 +85,8 @@ TEST_CASE("unpeer that is refused has deleted no data") {
   const kube::ObjectKey claim{"shop", "data"};
   clusters.rome.add(kinds::foreign_clusters, {"", "of-a-person"},
                     R"({"spec": {"clusterID": "milan"}, "status": {"role": "ConsumerAndProvider"}})");
-  clusters.rome.add(kinds::claims, claim, R"({"spec": {"volumeName": "pvc-data"}, "metadata": {"annotations": {
+  clusters.rome.add(kinds::claims, claim,
+                    R"({"spec": {"volumeName": "pvc-c1"}, "metadata": {"uid": "c1", "annotations": {
       "storage.liqo.io/backing-cluster": "milan", "storage.liqo.io/backing-claim": "shop-rome/data"}}})");
   const Done done = clusters.unpeer(" --skip-confirm --delete-volumes --delete-namespaces");
   CHECK(done.code == 1);
