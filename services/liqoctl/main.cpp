@@ -5,12 +5,14 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <random>
 
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
+#include "command_line/standard_streams.hpp"
 #include "commands/commands.hpp"
 #include "kube/async/task_group.hpp"
-#include "session.hpp"
-#include "wait.hpp"
+#include "session/http_connection.hpp"
+#include "session/run_command.hpp"
 
 namespace {
 
@@ -24,6 +26,11 @@ std::string program_name(const char* path) {
   return name;
 }
 
+std::uint64_t random_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
 /// What was made so far stays, and every command can be run again, so there is nothing to undo.
 asio::awaitable<void> end_at_signal(asio::any_io_executor executor, Output& output) {
   asio::signal_set signals(executor, SIGINT, SIGTERM);
@@ -35,26 +42,28 @@ asio::awaitable<void> end_at_signal(asio::any_io_executor executor, Output& outp
 asio::awaitable<int> run(Session& session, Run command) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   kube::async::TaskGroup group(executor);
-  group.spawn(session.output().animate());
   group.spawn(end_at_signal(executor, session.output()));
-  auto done = co_await command(session);
-  session.output().clear();
-  if (!done) session.output().error("", co_await line_of(session.clusters(), done.error()));
+  const int code = co_await run_command(session, std::move(command));
   co_await group.stop();
-  co_await session.stop();
-  co_return done ? exit_code::ok : exit_code::failed;
+  co_return code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  CommandLine line(program_name(argc > 0 ? argv[0] : nullptr));
+  StandardStreams streams;
+  CommandLine line(program_name(argc > 0 ? argv[0] : nullptr), streams);
   add_commands(line);
   auto parsed = line.parse(argc, argv);
   if (!parsed.run) return parsed.code;
 
   asio::io_context io(1);
-  Session session(io.get_executor(), line.flags());
+  kube::async::RealClock clock;
+  Session session({.clock = clock,
+                   .terminal = streams,
+                   .connect = connect_over_http(io.get_executor(), clock),
+                   .seed = random_seed()},
+                  line.flags());
   int code = exit_code::failed;
   std::exception_ptr thrown;
   asio::co_spawn(io, run(session, std::move(parsed.run)), [&](std::exception_ptr exception, int result) {

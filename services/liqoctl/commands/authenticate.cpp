@@ -1,5 +1,5 @@
 // liqoctl authenticate|unauthenticate: credentials of a consumer at a provider, without asking for any resources.
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "peering/addresses.hpp"
 #include "peering/foreign_cluster.hpp"

@@ -1,13 +1,12 @@
 // liqoctl check: looks at everything that an installation needs, and says of each what to do where it is not well.
 #include "model/check/check.hpp"
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/secret_bytes.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/slices/policy.hpp"
 #include "core/usage/front_proxy.hpp"
 #include "core/usage/metrics_api.hpp"
-#include "daemon_sets.hpp"
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
 #include "installation/installed.hpp"
@@ -22,6 +21,7 @@
 #include "model/install/install.hpp"
 #include "model/tenant/tenant_policy.hpp"
 #include "peering/addresses.hpp"
+#include "session/daemon_sets.hpp"
 #include "text/yaml.hpp"
 #include "volumes/kept_twins.hpp"
 
@@ -242,10 +242,9 @@ asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
     if (!root) co_return root.error().text();
     if (*root) config.ca_pem = std::string(kube::string_at((*root)->tree(), {"data", "ca.crt"}));
   }
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  auto stranger = co_await Cluster::open(
-      {.executor = executor, .clock = session_.clock(), .output = session_.output(), .flags = session_.flags()},
-      Side::local, std::move(config));
+  auto stranger =
+      co_await Cluster::open({.outside = session_.context(), .output = session_.output(), .flags = session_.flags()},
+                             Side::local, std::move(config));
   if (!stranger) co_return stranger.error().text();
   auto answer = co_await (*stranger)->api().raw("/version", patience);
   co_await (*stranger)->stop();

@@ -1,11 +1,11 @@
 // liqoctl completion: scripts for shells, and the hidden command that these scripts call at each press of the key.
 #include <sstream>
 
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 namespace {

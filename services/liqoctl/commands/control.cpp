@@ -1,17 +1,17 @@
 // liqoctl cordon|uncordon|drain|activate: what a provider's administrator does to tenants and slices.
 #include <algorithm>
 
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/slices/cordon.hpp"
-#include "find_one.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/info/answers.hpp"
 #include "model/tenant/closings.hpp"
 #include "model/tenant/ending_pods.hpp"
-#include "wait.hpp"
+#include "session/find_one.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {

@@ -1,12 +1,12 @@
 // liqoctl exclude daemonsets: DaemonSets that tolerate everything get an affinity that keeps them off virtual nodes.
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/offloading/daemon_sets.hpp"
-#include "daemon_sets.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "model/check/daemon_sets.hpp"
-#include "session.hpp"
+#include "session/daemon_sets.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 namespace {

@@ -1,15 +1,16 @@
 // liqoctl force unpeer: home forgets a peer that will not come back.
 #include <algorithm>
 
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
-#include "find_one.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/selectors.hpp"
 #include "peering/removal.hpp"
+#include "session/find_one.hpp"
+#include "session/wait.hpp"
 #include "volumes/remote_data.hpp"
 
 namespace liqoctl {
@@ -119,7 +120,7 @@ asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags)
   auto name = co_await delete_namespace(session, flags.delete_namespaces, cluster, flags.peer);
   if (!name) co_return std::unexpected(std::move(name.error()));
   if (flags.wait && !session.flags().dry_run && !name->empty()) {
-    done = co_await wait_for_namespace_to_go(session, cluster, *name);
+    done = co_await wait_for_namespace_to_go(cluster, session.deadline(), *name);
     if (!done) co_return done;
   }
   if (session.flags().dry_run) co_return Result<void>();

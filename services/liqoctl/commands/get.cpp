@@ -1,8 +1,7 @@
 // liqoctl get and describe: objects of peerings as tables, documents, or one in full.
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/namespaces/belonging.hpp"
-#include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -10,7 +9,8 @@
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
 #include "model/tenant/tenant_policy.hpp"
-#include "print_object.hpp"
+#include "session/find_one.hpp"
+#include "session/print_object.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl {

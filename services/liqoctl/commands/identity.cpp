@@ -1,19 +1,19 @@
 // liqoctl generate|create|delete identity and get kubeconfig: the second half of a handshake by hand
 // (commands/tenant.cpp).
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
-#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/peer/handed_over.hpp"
 #include "peering/addresses.hpp"
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
-#include "print_object.hpp"
-#include "wait.hpp"
+#include "session/find_one.hpp"
+#include "session/print_object.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -65,7 +65,7 @@ asio::awaitable<Result<void>> generate_identity(Session& session, const Generate
 }
 
 asio::awaitable<Result<void>> create_identity(Session& session, const CreateFlags& flags) {
-  auto identity = read_object(flags.file, kinds::identities);
+  auto identity = read_object(session, flags.file, kinds::identities);
   if (!identity) co_return std::unexpected(std::move(identity.error()));
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));

@@ -1,9 +1,8 @@
 // liqoctl info: the state of this cluster, and with `peer` of each peering, for people (sections) and programs (-o,
 // --get).
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/namespaces/belonging.hpp"
-#include "find_one.hpp"
 #include "installation/daemon.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
@@ -14,7 +13,8 @@
 #include "model/info/peer_info.hpp"
 #include "model/selectors.hpp"
 #include "model/tenant/tenant_policy.hpp"
-#include "session.hpp"
+#include "session/find_one.hpp"
+#include "session/session.hpp"
 #include "text/path.hpp"
 #include "text/yaml.hpp"
 

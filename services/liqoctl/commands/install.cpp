@@ -1,10 +1,8 @@
 // liqoctl install: puts liqod, its rights and its kinds into a cluster. The chart is in this program.
 #include "model/install/install.hpp"
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
-#include "daemon_sets.hpp"
-#include "documents.hpp"
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
 #include "installation/given_values.hpp"
@@ -20,6 +18,8 @@
 #include "model/objects.hpp"
 #include "peering/addresses.hpp"
 #include "peering/progress.hpp"
+#include "session/daemon_sets.hpp"
+#include "session/documents.hpp"
 #include "template/values.hpp"
 #include "text/yaml.hpp"
 

@@ -1,7 +1,7 @@
 // liqoctl move volume: the data of a claim goes to another cluster.
 #include "volumes/move.hpp"
-#include "checked_flags.hpp"
-#include "command_line.hpp"
+#include "command_line/checked_flags.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 
 namespace liqoctl {

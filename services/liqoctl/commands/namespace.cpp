@@ -1,5 +1,5 @@
 // liqoctl offload|unoffload namespace: whose pods may run in other clusters.
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/namespaces/namespace_selection.hpp"
 #include "kube/base/printable.hpp"
@@ -10,10 +10,10 @@
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/reasons.hpp"
 #include "model/objects.hpp"
-#include "print_object.hpp"
+#include "session/print_object.hpp"
+#include "session/wait.hpp"
 #include "volumes/kept_twins.hpp"
 #include "volumes/remote_data.hpp"
-#include "wait.hpp"
 
 namespace liqoctl {
 namespace {

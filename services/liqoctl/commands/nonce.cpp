@@ -1,11 +1,11 @@
 // liqoctl create|generate|get|delete nonce: the provider's part of a handshake by hand (commands/tenant.cpp).
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/common/secret_bytes.hpp"
 #include "core/peering/forge.hpp"
 #include "peering/handshake.hpp"
-#include "print_object.hpp"
+#include "session/print_object.hpp"
 
 namespace liqoctl {
 namespace {

@@ -1,9 +1,7 @@
 // liqoctl peer and unpeer: from two clusters to a Ready node, and back.
-#include "checked_flags.hpp"
-#include "command_line.hpp"
+#include "command_line/checked_flags.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
-#include "daemon_sets.hpp"
-#include "find_one.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/selectors.hpp"
@@ -14,9 +12,11 @@
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
 #include "peering/unauthenticate.hpp"
+#include "session/daemon_sets.hpp"
+#include "session/find_one.hpp"
+#include "session/wait.hpp"
 #include "volumes/kept_twins.hpp"
 #include "volumes/remote_data.hpp"
-#include "wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -184,7 +184,7 @@ asio::awaitable<Result<void>> delete_namespaces(Session& session, Session::Pair 
   // Kubernetes removes a deleted namespace only after five seconds, so both clusters wait at the same time.
   for (const auto& [cluster, name] : {std::pair{pair.consumer, *home}, std::pair{pair.provider, *away}}) {
     if (name.empty()) continue;
-    auto gone = co_await wait_for_namespace_to_go(session, *cluster, name);
+    auto gone = co_await wait_for_namespace_to_go(*cluster, session.deadline(), name);
     if (!gone) co_return gone;
   }
   co_return Result<void>();

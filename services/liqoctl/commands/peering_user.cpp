@@ -1,7 +1,7 @@
 // liqoctl generate|create|delete peering-user: a user at the provider that can do no more than peer one consumer.
 #include <algorithm>
 
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/peering/csr.hpp"
@@ -17,8 +17,8 @@
 #include "peering/handshake.hpp"
 #include "peering/peering_users.hpp"
 #include "peering/removal.hpp"
+#include "session/wait.hpp"
 #include "text/yaml.hpp"
-#include "wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -204,7 +204,7 @@ asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluste
   auto removed = co_await cluster.remove(kube::resources::namespaces, {"", ns->name});
   if (!removed) co_return std::unexpected(std::move(removed.error()));
   if (!*removed || session.flags().dry_run) co_return Result<void>();
-  co_return co_await wait_for_namespace_to_go(session, cluster, ns->name);
+  co_return co_await wait_for_namespace_to_go(cluster, session.deadline(), ns->name);
 }
 
 /// Asks where the user may still be needed.

@@ -1,5 +1,5 @@
 // liqoctl prune secrets: what the Go version has copied to a provider and nobody uses goes.
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/namespaces/namespace_mapping.hpp"
 #include "kube/base/printable.hpp"
@@ -8,7 +8,7 @@
 #include "liqo/api/labels.hpp"
 #include "liqo/api/namespace_offloading.hpp"
 #include "model/peer/leftover_secrets.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 #include "text/table.hpp"
 
 namespace liqoctl {

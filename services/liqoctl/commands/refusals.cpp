@@ -1,12 +1,12 @@
 // liqoctl get refusals: what this cluster has refused its consumers.
 #include "model/tenant/refusals.hpp"
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/namespaces/belonging.hpp"
-#include "find_one.hpp"
 #include "kube/base/duration.hpp"
 #include "liqo/api/kinds.hpp"
-#include "session.hpp"
+#include "session/find_one.hpp"
+#include "session/session.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl {

@@ -1,16 +1,16 @@
 // liqoctl create|generate|delete resourceslice: capacity that a consumer asks a provider for.
-#include "checked_flags.hpp"
-#include "command_line.hpp"
+#include "command_line/checked_flags.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/slices/request.hpp"
-#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
-#include "print_object.hpp"
-#include "wait.hpp"
+#include "session/find_one.hpp"
+#include "session/print_object.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {

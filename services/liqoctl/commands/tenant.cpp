@@ -2,7 +2,7 @@
 // one is to be given:
 //   provider: create nonce -> consumer: generate tenant --nonce -> provider: create tenant -f
 //   provider: generate identity -> consumer: create identity -f
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/common/secret_bytes.hpp"
@@ -13,7 +13,7 @@
 #include "peering/handed_file.hpp"
 #include "peering/handshake.hpp"
 #include "peering/removal.hpp"
-#include "print_object.hpp"
+#include "session/print_object.hpp"
 
 namespace liqoctl {
 namespace {
@@ -57,7 +57,7 @@ asio::awaitable<Result<void>> generate_tenant(Session& session, const GenerateFl
 }
 
 asio::awaitable<Result<void>> create_tenant(Session& session, const HandedFile& file) {
-  auto tenant = read_object(file, kinds::tenants);
+  auto tenant = read_object(session, file, kinds::tenants);
   if (!tenant) co_return std::unexpected(std::move(tenant.error()));
   auto opened = co_await session.local();
   if (!opened) co_return std::unexpected(std::move(opened.error()));

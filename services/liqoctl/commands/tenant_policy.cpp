@@ -1,15 +1,15 @@
 // liqoctl set tenant: what a consumer may do here beyond the default, and how much it is granted at most.
 #include "model/tenant/tenant_policy.hpp"
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/namespaces/belonging.hpp"
-#include "find_one.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/selectors.hpp"
-#include "session.hpp"
+#include "session/find_one.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 namespace {

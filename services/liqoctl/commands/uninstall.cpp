@@ -1,5 +1,5 @@
 // liqoctl uninstall: takes out what liqoctl install has put in.
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "installation/chart.hpp"
 #include "installation/installation.hpp"

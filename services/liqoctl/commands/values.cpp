@@ -1,6 +1,6 @@
 // liqoctl get values: what an installation was given, and what is in force.
 #include "template/values.hpp"
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
@@ -8,7 +8,7 @@
 #include "installation/installed.hpp"
 #include "model/install/install.hpp"
 #include "model/install/secret_values.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 #include "text/yaml.hpp"
 
 namespace liqoctl {

@@ -1,8 +1,8 @@
 // liqoctl version: of this program, and of the daemon in the cluster.
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "installation/daemon.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 namespace {

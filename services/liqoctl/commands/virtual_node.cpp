@@ -1,16 +1,16 @@
 // liqoctl create|generate|delete virtualnode: further virtual nodes of a slice, or ones made of a kubeconfig Secret
 // alone.
-#include "checked_flags.hpp"
-#include "command_line.hpp"
+#include "command_line/checked_flags.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
-#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/resource_slice.hpp"
 #include "model/objects.hpp"
 #include "peering/removal.hpp"
 #include "peering/slices.hpp"
-#include "print_object.hpp"
-#include "wait.hpp"
+#include "session/find_one.hpp"
+#include "session/print_object.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {

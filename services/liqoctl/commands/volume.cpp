@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
-#include "command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 #include "volumes/files.hpp"
 
 namespace liqoctl {

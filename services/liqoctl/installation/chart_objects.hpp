@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

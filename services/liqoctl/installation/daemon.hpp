@@ -1,8 +1,8 @@
 // The daemon of a cluster: which version it is, and whether it runs.
 #pragma once
 
-#include "session.hpp"
-#include "wait.hpp"
+#include "session/session.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 

@@ -1,8 +1,8 @@
 // The values that the installation of a cluster was given.
-// Tested by test/unit/programs/values_test.py.
+// Tested by test/unit/liqoctl/commands/values_test.cpp.
 #pragma once
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

@@ -16,8 +16,7 @@
 #include "liqo/api/names.hpp"
 #include "model/install/install.hpp"
 #include "model/objects.hpp"
-#include "peering/removal.hpp"
-#include "wait.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -186,7 +185,7 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
   if (*space && (*space)->annotation(model::made_by) == model::made_by_liqoctl) {
     auto gone = co_await cluster.remove(kube::resources::namespaces, {"", ns});
     if (!gone) co_return std::unexpected(std::move(gone.error()));
-    co_return co_await wait_for_namespace_to_go(session, cluster, ns, "namespace");
+    co_return co_await wait_for_namespace_to_go(cluster, session.deadline(), ns, "namespace");
   }
   co_return Result<void>();
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

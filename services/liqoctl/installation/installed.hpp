@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

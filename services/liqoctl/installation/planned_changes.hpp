@@ -1,11 +1,11 @@
 // What an installation would change in a cluster.
-// Tested by test/unit/programs/values_test.py.
+// Tested by test/unit/liqoctl/commands/install_test.cpp.
 #pragma once
 
 #include <vector>
 
-#include "cluster.hpp"
 #include "model/install/differences.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

@@ -1,11 +1,11 @@
 #include "peering/addresses.hpp"
 
 #include "core/common/peer_names.hpp"
-#include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "peering/foreign_cluster.hpp"
+#include "session/find_one.hpp"
 
 namespace liqoctl {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "cli/command.hpp"
 #include "model/peer/pod_ranges.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

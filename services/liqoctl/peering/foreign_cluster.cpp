@@ -1,9 +1,9 @@
 #include "peering/foreign_cluster.hpp"
 
-#include "find_one.hpp"
 #include "liqo/api/kinds.hpp"
 #include "model/peer/remote_namespace.hpp"
-#include "wait.hpp"
+#include "session/find_one.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {

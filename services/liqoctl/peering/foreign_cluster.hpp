@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

@@ -1,8 +1,8 @@
 #include "peering/handed_file.hpp"
 
-#include "documents.hpp"
 #include "kube/base/text.hpp"
 #include "model/peer/handed_over.hpp"
+#include "session/documents.hpp"
 
 namespace liqoctl {
 
@@ -13,8 +13,8 @@ void add_handed_file(cli::Command app, HandedFile& file, std::string_view what) 
   app.option("--remote-cluster-id", file.peer, "Refuse the file if it is not of this cluster").type_name("ID");
 }
 
-Result<Object> read_object(const HandedFile& file, const kube::Resource& resource) {
-  auto documents = read_documents_or_input(file.path);
+Result<Object> read_object(Session& session, const HandedFile& file, const kube::Resource& resource) {
+  auto documents = read_documents_or_input(file.path, session.terminal().input());
   if (!documents) return std::unexpected(std::move(documents.error()));
   for (kube::json::value& document : *documents)
     if (kube::string_at(document, {"kind"}) == resource.kind) return Object::from(std::move(document));

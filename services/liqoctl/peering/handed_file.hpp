@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 
@@ -18,7 +18,7 @@ struct HandedFile {
 void add_handed_file(cli::Command app, HandedFile& file, std::string_view what);
 
 /// The first object of that kind in the file.
-Result<Object> read_object(const HandedFile& file, const kube::Resource& resource);
+Result<Object> read_object(Session& session, const HandedFile& file, const kube::Resource& resource);
 
 /// The cluster that the object is of. Errors: Errc::invalid_input where that is none, or not `peer`.
 Result<std::string> read_peer(const HandedFile& file, const Object& object);

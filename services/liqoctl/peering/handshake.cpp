@@ -9,8 +9,7 @@
 #include "liqo/api/tenant.hpp"
 #include "model/objects.hpp"
 #include "model/peer/handed_over.hpp"
-#include "peering/removal.hpp"
-#include "wait.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {
@@ -40,7 +39,7 @@ asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, C
   auto found = co_await cluster.tenant_namespace(peer);
   if (!found) co_return std::unexpected(std::move(found.error()));
   if (found->is_ending && !cluster.flags().dry_run) {
-    auto gone = co_await wait_for_namespace_to_go(session, cluster, found->name);
+    auto gone = co_await wait_for_namespace_to_go(cluster, session.deadline(), found->name);
     if (!gone) co_return std::unexpected(std::move(gone.error()));
   } else if (found->exists) {
     co_return found->name;

@@ -4,7 +4,7 @@
 
 #include "cli/command.hpp"
 #include "core/peering/keys.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

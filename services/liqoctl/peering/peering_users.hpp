@@ -1,9 +1,9 @@
 // The peering users of a provider.
-// Tested by test/unit/programs/values_test.py.
+// Tested by test/unit/liqoctl/commands/install_test.cpp.
 #pragma once
 
-#include "cluster.hpp"
 #include "model/peer/peering_users.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

@@ -1,12 +1,12 @@
 #include "peering/progress.hpp"
 
-#include "find_one.hpp"
 #include "kube/k8s/request.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/info/next_step.hpp"
 #include "model/selectors.hpp"
 #include "peering/peering_users.hpp"
+#include "session/find_one.hpp"
 
 namespace liqoctl {
 

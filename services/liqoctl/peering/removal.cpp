@@ -1,13 +1,13 @@
 #include "peering/removal.hpp"
 
 #include "core/common/peer_names.hpp"
-#include "find_one.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "model/objects.hpp"
 #include "model/selectors.hpp"
-#include "wait.hpp"
+#include "session/find_one.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 
@@ -127,22 +127,6 @@ asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNa
   }
   if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
   co_return found->name;
-}
-
-asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name,
-                                                       std::string_view what) {
-  const std::function<std::string(const Object&)> seen = [](const Object& there) -> std::string {
-    for (const auto& condition : kube::array_at(there.status(), {"conditions"}))
-      if (kube::string_at(condition, {"status"}) == "True")
-        return std::string(kube::string_at(condition, {"message"}).substr(0, 512));
-    return "it is ending";
-  };
-  const std::string words = std::string(what) + " " + name;
-  auto done = co_await wait_for_object_to_go(cluster, {.what = words + " to go", .deadline = session.deadline()},
-                                             {.resource = kube::resources::namespaces, .key = {"", name}}, seen);
-  if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
-  session.output().success(cluster.scope(), words + " deleted");
-  co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consumer, std::string provider,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 
@@ -50,9 +50,6 @@ asio::awaitable<Result<void>> delete_object(Session& session, kube::Resource res
 /// "" where it stays or is not there.
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
                                                       std::string peer);
-/// Waits until a namespace is gone, which `what` calls by its kind. A time-out says what its conditions say.
-asio::awaitable<Result<void>> wait_for_namespace_to_go(Session& session, Cluster& cluster, std::string name,
-                                                       std::string_view what = "tenant namespace");
 
 /// Consumer: deletes the ControlPlane Identity, and waits until its credentials are withdrawn.
 asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consumer, std::string provider,

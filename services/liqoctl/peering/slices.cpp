@@ -10,7 +10,7 @@
 #include "liqo/api/resource_slice.hpp"
 #include "liqo/api/virtual_node.hpp"
 #include "model/info/answers.hpp"
-#include "wait.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/objects.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

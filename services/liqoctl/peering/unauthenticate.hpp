@@ -1,7 +1,7 @@
 // Withdraws the credentials of a consumer at a provider.
 #pragma once
 
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

@@ -8,8 +8,8 @@
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/shadow_pod.hpp"
+#include "session/wait.hpp"
 #include "volumes/move_leftovers.hpp"
-#include "wait.hpp"
 
 namespace liqoctl {
 

@@ -9,7 +9,7 @@
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
-#include "wait.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 namespace {

@@ -1,7 +1,5 @@
 #include "volumes/move_lock.hpp"
 
-#include <random>
-
 #include "kube/base/printable.hpp"
 
 namespace liqoctl {
@@ -13,15 +11,17 @@ namespace resources = kube::resources;
 /// The Lease is valid for `term` and renewed every `renewal`.
 constexpr kube::Duration term = std::chrono::seconds(20), renewal = std::chrono::seconds(4);
 
-std::string random_name() {
-  std::random_device device;
-  return "liqoctl-" + std::to_string(device()) + "-" + std::to_string(device());
+std::string random_name(kube::Random& random) {
+  return "liqoctl-" + std::to_string(random.next()) + "-" + std::to_string(random.next());
 }
 
 }  // namespace
 
 MoveLock::MoveLock(Cluster& cluster, asio::any_io_executor executor, kube::ObjectKey lease)
-    : cluster_(cluster), key_(std::move(lease)), holder_(random_name()), tasks_(std::move(executor)) {}
+    : cluster_(cluster),
+      key_(std::move(lease)),
+      holder_(random_name(cluster.api().random())),
+      tasks_(std::move(executor)) {}
 
 bool MoveLock::is_held() const { return !is_lost_ && cluster_.clock().now() - renewed_ < term; }
 

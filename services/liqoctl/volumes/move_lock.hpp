@@ -2,8 +2,8 @@
 // Tested by test/cluster/tried/test_applications.py.
 #pragma once
 
-#include "cluster.hpp"
 #include "kube/async/task_group.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

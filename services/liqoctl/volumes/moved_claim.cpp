@@ -6,7 +6,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
-#include "wait.hpp"
+#include "session/wait.hpp"
 
 namespace liqoctl {
 

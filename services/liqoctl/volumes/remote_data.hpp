@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/storage/remote_data.hpp"
-#include "session.hpp"
+#include "session/session.hpp"
 
 namespace liqoctl {
 

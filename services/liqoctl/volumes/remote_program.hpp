@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster.hpp"
+#include "session/cluster.hpp"
 
 namespace liqoctl {
 

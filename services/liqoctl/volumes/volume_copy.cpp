@@ -10,8 +10,8 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/shadow_pod.hpp"
 #include "model/findings.hpp"
+#include "session/wait.hpp"
 #include "volumes/move_leftovers.hpp"
-#include "wait.hpp"
 
 namespace liqoctl {
 namespace {

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 
 import pytest
-from fake_cluster import LIQOCTL
+from program import LIQOCTL
 
 pytestmark = [
     pytest.mark.skipif(not LIQOCTL.exists(), reason="liqoctl is not built"),

@@ -1,0 +1,20 @@
+// The world outside of a session: real in main.cpp, simulated in tests.
+#pragma once
+
+#include <cstdint>
+
+#include "command_line/terminal.hpp"
+#include "kube/async/clock.hpp"
+#include "session/connection.hpp"
+
+namespace liqoctl {
+
+/// What it refers to outlives the Session.
+struct SessionContext {
+  kube::async::Clock& clock;
+  Terminal& terminal;
+  Connect connect;
+  std::uint64_t seed;  ///< of all randomness but that of keys
+};
+
+}  // namespace liqoctl

@@ -1,0 +1,37 @@
+#include "session/daemon_sets.hpp"
+
+#include "core/offloading/daemon_sets.hpp"
+#include "liqo/api/kinds.hpp"
+#include "model/check/daemon_sets.hpp"
+
+namespace liqoctl {
+
+asio::awaitable<Result<DaemonSetLook>> look_at_daemon_sets(Cluster& cluster) {
+  DaemonSetLook look;
+  std::vector<Object> offloadings;
+  for (const auto& [kind, into] :
+       {std::pair{liqo::core::daemon_sets, &look.all}, std::pair{kube::resources::nodes, &look.nodes},
+        std::pair{liqo::api::kinds::namespace_offloadings, &offloadings}}) {
+    auto found = co_await cluster.list(kind, "");
+    // Before an installation there is no NamespaceOffloading.
+    if (!found && !found.error().is_not_found()) co_return std::unexpected(std::move(found.error()));
+    if (found) *into = std::move(*found);
+  }
+  std::set<std::string, std::less<>> offloaded;
+  for (const Object& offloading : offloadings) offloaded.emplace(offloading.ns());
+  look.sitting = model::sitting_daemon_sets(look.all, look.nodes, offloaded);
+  co_return look;
+}
+
+asio::awaitable<void> warn_of_daemon_sets(Cluster& cluster) {
+  const auto look = co_await look_at_daemon_sets(cluster);
+  if (!look || look->sitting.empty()) co_return;
+  cluster.output().warn(cluster.scope(),
+                        "each virtual node gets a pod of these DaemonSets, which tolerate everything, books what it "
+                        "requests, and never runs: " +
+                            model::daemon_sets_in_words(look->sitting) +
+                            "; keep them off with: liqoctl exclude "
+                            "daemonsets");
+}
+
+}  // namespace liqoctl

@@ -1,0 +1,29 @@
+// Objects that a command names without their namespace, or by the cluster that they are about.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/session.hpp"
+
+namespace liqoctl {
+
+/// The object of that name, wherever it is: in `-n` where that is given, else in any namespace, and where `peer` is not
+/// empty only with its label. Errors: Errc::missing, and Errc::invalid_input where there are several.
+asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resource resource, std::string name,
+                                                  std::string peer = {});
+
+/// The ForeignClusters of the cluster, the oldest first. Of several about one peer, liqod takes the oldest.
+asio::awaitable<Result<std::vector<Object>>> list_peers(Cluster& cluster);
+/// Fails where that is no peer, and names those that there are.
+asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer);
+/// The tenant namespace of a peer. Errors: those of Cluster::existing_tenant_namespace, and for a stranger those of
+/// check_peer.
+asio::awaitable<Result<std::string>> find_tenant_namespace(Cluster& cluster, std::string peer);
+/// "milano is not a peer: the peers are milan".
+std::string describe_stranger(const std::string& name, const std::vector<Object>& peers);
+/// The ForeignCluster about a peer that liqod takes. One that people made may have any name.
+asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer);
+
+}  // namespace liqoctl
