@@ -62,9 +62,8 @@ kube::Result<void> complete_settings(Options& options, const kube::wire::Cluster
   auto& settings = options.settings;
   if (!options.kubeconfig.empty() && home.server.tls) settings.peering.api_server_fallback = home.server.text();
   if (!settings.peering.ca_pem.empty() || options.trusted_ca) return {};
-  auto authorities = kube::net::read_authorities(home);
-  if (!authorities) return std::unexpected(std::move(authorities.error()));
-  settings.peering.ca_pem = std::move(*authorities);
+  KUBE_TRY(authorities, kube::net::read_authorities(home));
+  settings.peering.ca_pem = std::move(authorities);
   return {};
 }
 
@@ -275,15 +274,13 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
 }
 
 asio::awaitable<kube::Result<void>> Daemon::run() {
-  auto health_options = listen_at("--health-probe-address", options_.health_address);
-  if (!health_options) co_return std::unexpected(std::move(health_options.error()));
-  health_options->max_connections = 64;
-  health_options->max_body = 16U << 10;
-  health_options->max_held = 1U << 20;
-  kube::net::HttpServer health(executor_, clock_, std::move(*health_options),
+  KUBE_CO_TRY(health_options, listen_at("--health-probe-address", options_.health_address));
+  health_options.max_connections = 64;
+  health_options.max_body = 16U << 10;
+  health_options.max_held = 1U << 20;
+  kube::net::HttpServer health(executor_, clock_, std::move(health_options),
                                serve_health([this] { return waiting_for(); }, options_.peer_names));
-  if (auto port = health.listen(); !port)
-    co_return kube::fail(std::move(port.error()), "health probe address " + options_.health_address);
+  KUBE_CO_TRYV(health.listen(), "health probe address " + options_.health_address);
   const auto address = listen_at("--metrics-address", options_.metrics_address);
   if (!address) co_return std::unexpected(address.error());
   MetricsPort metrics(environment_, reviews_, [this, &metrics, &health] { refresh_metrics(metrics, health); },
@@ -294,8 +291,7 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
                        .node_ip = options_.settings.nodes.node_ip,
                        .ns = options_.settings.liqo_namespace,
                        .names = options_.peer_names});
-  if (auto port = metrics.listen(); !port)
-    co_return kube::fail(std::move(port.error()), "metrics address " + options_.metrics_address);
+  KUBE_CO_TRYV(metrics.listen(), "metrics address " + options_.metrics_address);
 
   // The servers of metrics and health stop last, the controllers first.
   kube::async::TaskGroup servers(executor_);

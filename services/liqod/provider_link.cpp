@@ -12,9 +12,8 @@ namespace {
 kube::Result<kube::wire::ClusterConfig> read_config(const kube::Object& secret) {
   const std::string_view encoded = kube::string_at(secret.tree(), {"data", "kubeconfig"});
   if (encoded.empty()) return kube::fail(kube::Errc::missing, "it has no key \"kubeconfig\"");
-  auto text = kube::decode_base64(encoded);
-  if (!text) return kube::fail(std::move(text.error()), "key \"kubeconfig\"");
-  auto config = kube::wire::parse_kubeconfig(*text, {.origin = kube::wire::KubeconfigOrigin::secret});
+  KUBE_TRY(text, kube::decode_base64(encoded), "key \"kubeconfig\"");
+  auto config = kube::wire::parse_kubeconfig(text, {.origin = kube::wire::KubeconfigOrigin::secret});
   if (!config) return kube::fail(std::move(config.error()), "key \"kubeconfig\"");
   return config;
 }
@@ -71,11 +70,9 @@ class NetworkLink final : public liqo::controllers::ProviderLink {
 liqo::controllers::ConnectProvider connect_over_network(const kube::Environment& environment) {
   using Link = std::unique_ptr<liqo::controllers::ProviderLink>;
   return [environment](const std::string& cluster, const kube::Object& secret) -> kube::Result<Link> {
-    auto config = read_config(secret);
-    if (!config) return std::unexpected(std::move(config.error()));
-    auto credentials = kube::net::Credentials::make(std::move(*config), environment.clock);
-    if (!credentials) return kube::fail(std::move(credentials.error()), "key \"kubeconfig\"");
-    return std::make_unique<NetworkLink>(environment, cluster, std::move(*credentials));
+    KUBE_TRY(config, read_config(secret));
+    KUBE_TRY(credentials, kube::net::Credentials::make(std::move(config), environment.clock), "key \"kubeconfig\"");
+    return std::make_unique<NetworkLink>(environment, cluster, std::move(credentials));
   };
 }
 

@@ -78,8 +78,8 @@ asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key)
   kube::Object approved = *request;
   approved.mutable_status() =
       core::approval_status("LiqoApproval", "the request is liqod's own, for the kubelet API of its virtual nodes");
-  auto written = co_await context_.leader_api.replace(requests, approved, {.subresource = "approval"});
-  if (!written) co_return kube::Outcome::retry(std::move(written.error()).in("approving a signing request"));
+  KUBE_CO_TRYV(co_await context_.leader_api.replace(requests, approved, {.subresource = "approval"}),
+               "approving a signing request");
   log_.info("approved the signing request of a serving certificate", {{"name", request->name()}});
   co_return kube::Outcome::done();
 }

@@ -47,11 +47,10 @@ std::expected<ExecUpgrade, UpgradeRefusal> websocket_upgrade(const kube::net::Se
 }
 
 std::expected<ExecUpgrade, UpgradeRefusal> spdy_upgrade(const kube::net::ServerRequest& request) {
-  auto spdy = read_spdy_upgrade(request, spdy_protocols);
-  if (!spdy) return std::unexpected(std::move(spdy.error()));
+  KUBE_TRY(spdy, read_spdy_upgrade(request, spdy_protocols));
   ExecUpgrade upgrade;
-  upgrade.headers = std::move(spdy->headers);
-  upgrade.make_codec = [version = *kube::wire::command_version(spdy->protocol)](CommandStreams streams) {
+  upgrade.headers = std::move(spdy.headers);
+  upgrade.make_codec = [version = *kube::wire::command_version(spdy.protocol)](CommandStreams streams) {
     return kube::wire::make_spdy_command(CommandRole::server, version, streams);
   };
   return upgrade;

@@ -38,17 +38,14 @@ Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
 }
 
 kube::Result<std::uint16_t> Kubelet::listen() {
-  auto pair = make_temporary_certificate(settings_.node_ip, context_.clock.wall());
-  if (!pair) return kube::fail(std::move(pair.error()), "kubelet API");
+  KUBE_TRY(pair, make_temporary_certificate(settings_.node_ip, context_.clock.wall()), "kubelet API");
   if (!settings_.client_ca_file.empty()) {
-    auto ca = client_ca_file_.read();
-    if (!ca) return kube::fail(std::move(ca.error()), "kubelet API: client CA");
-    use_client_ca(std::move(*ca));
+    KUBE_TRY(ca, client_ca_file_.read(), "kubelet API: client CA");
+    use_client_ca(std::move(ca));
   }
-  auto tls = identity_.begin(std::move(*pair));
-  if (!tls) return kube::fail(std::move(tls.error()), "kubelet API");
+  KUBE_TRY(tls, identity_.begin(std::move(pair)), "kubelet API");
   server_ = std::make_unique<KubeletServer>(
-      context_, authorizer_, context_.find, std::move(*tls), KubeletServerSettings{.port = settings_.ports.first},
+      context_, authorizer_, context_.find, std::move(tls), KubeletServerSettings{.port = settings_.ports.first},
       NodeApi([this](std::uint16_t port) { return doors_.nodes_at(port); }, context_.pods,
               [this](const std::string& node) { return doors_.find(node); },
               std::make_unique<UsageApi>(context_, context_.figures, context_.pods, context_.nodes)));

@@ -84,10 +84,9 @@ KubeletServer::KubeletServer(const kube::Environment& environment, Authorizer& a
 
 asio::awaitable<std::expected<void, Refusal>> KubeletServer::admit(const ServerRequest& request, const Route& route,
                                                                    std::string node) {
-  auto caller = co_await authorizer_.authenticate(request);
-  if (!caller) co_return std::unexpected(std::move(caller.error()));
+  KUBE_CO_TRY(caller, co_await authorizer_.authenticate(request));
   co_return co_await authorizer_.authorize(
-      *caller,
+      caller,
       {.verb = route.verb, .subresource = route.subresource, .node = std::move(node), .narrower = route.narrower});
 }
 
@@ -244,9 +243,9 @@ asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>> KubeletSer
     co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry port-forward");
   auto connecting =
       kube::connect_port_forward(*pod->upgrader, clock_, {.ns = pod->remote_namespace, .pod = pod->remote_pod});
-  auto stream = co_await ask_provider({pod->provider, pod->upgrader}, clock_, {}, std::move(connecting));
-  if (!stream) co_return kube::fail(std::move(stream.error()), "asking the provider of node " + pod->node);
-  co_return std::move(*stream);
+  KUBE_CO_TRY(stream, co_await ask_provider({pod->provider, pod->upgrader}, clock_, {}, std::move(connecting)),
+              "asking the provider of node " + pod->node);
+  co_return std::move(stream);
 }
 
 }  // namespace liqo::kubelet

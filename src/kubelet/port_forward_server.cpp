@@ -265,9 +265,8 @@ std::expected<kube::net::ServerResponse::Headers, UpgradeRefusal> read_port_forw
   if (!wanted->contains("spdy/3.1")) {
     return refuse_upgrade(400, "unable to upgrade: port-forward is served over SPDY/3.1 only");
   }
-  auto upgrade = read_spdy_upgrade(request, protocols);
-  if (!upgrade) return std::unexpected(std::move(upgrade.error()));
-  return std::move(upgrade->headers);
+  KUBE_TRY(upgrade, read_spdy_upgrade(request, protocols));
+  return std::move(upgrade.headers);
 }
 
 asio::awaitable<void> serve_port_forward(std::unique_ptr<kube::net::ByteStream> stream, ForwardedPod pod,

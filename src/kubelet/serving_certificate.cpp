@@ -97,24 +97,21 @@ asio::awaitable<void> ServingCertificate::wait_until(kube::WallTime time) {
 }
 
 asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::request(std::string node) {
-  auto key = kube::net::make_key();
-  if (!key) co_return std::unexpected(std::move(key.error()));
+  KUBE_CO_TRY(key, kube::net::make_key());
   const kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
-  auto pem = kube::net::make_certificate_request(*key, subject);
-  if (!pem) co_return std::unexpected(std::move(pem.error()));
-  const kube::Object wanted = forge_serving_request(*pem);
-  auto created = co_await replica_api_.create(requests, wanted);
-  if (!created) co_return std::unexpected(std::move(created.error()));
-  auto certificate = co_await wait_for_issuance(created->key(), std::move(node));
+  KUBE_CO_TRY(pem, kube::net::make_certificate_request(key, subject));
+  const kube::Object wanted = forge_serving_request(pem);
+  KUBE_CO_TRY(created, co_await replica_api_.create(requests, wanted));
+  auto certificate = co_await wait_for_issuance(created.key(), std::move(node));
   // A request that has served is deleted, and so is one that nobody answers: each try makes another, and they would
   // pile up. What was denied tells an operator why.
   if (certificate || certificate.error().code() == kube::Errc::timeout)
-    static_cast<void>(co_await replica_api_.remove(requests, created->key(), {.uid = std::string(created->uid())}));
+    static_cast<void>(co_await replica_api_.remove(requests, created.key(), {.uid = std::string(created.uid())}));
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));
   if (!*certificate) co_return std::nullopt;
-  const auto ours = kube::net::key_matches(*key, **certificate);
+  const auto ours = kube::net::key_matches(key, **certificate);
   if (!ours || !*ours) co_return kube::fail(kube::Errc::tls, "the issued certificate is not for our key");
-  co_return kube::net::KeyAndCertificate{.key_pem = std::move(*key), .certificate_pem = std::move(**certificate)};
+  co_return kube::net::KeyAndCertificate{.key_pem = std::move(key), .certificate_pem = std::move(**certificate)};
 }
 
 asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wait_for_issuance(kube::ObjectKey key,

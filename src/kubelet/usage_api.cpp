@@ -149,22 +149,20 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::answer(const UsageQuesti
     co_return refuse("too many metrics are being read; try again");
   const Endpoint endpoint = question.endpoint;
   const bool is_relayed = endpoint != Endpoint::metrics_resource && endpoint != Endpoint::stats_summary;
-  auto answer = co_await ask(source, asked_path(endpoint));
-  if (!answer) co_return std::unexpected(std::move(answer.error()));
-  if (!answer->body) {
+  KUBE_CO_TRY(answer, co_await ask(source, asked_path(endpoint)));
+  if (!answer.body) {
     // The node is well, and a failed scrape would raise the alert that it is not. Kubelets that cannot read what
     // containers use answer all the same, and say so by a metric.
-    if (endpoint == Endpoint::stats_summary) co_return refuse(std::move(answer->sentence));
+    if (endpoint == Endpoint::stats_summary) co_return refuse(std::move(answer.sentence));
     static_cast<void>(
-        co_await response.send(200, metrics_text_headers(), text_without_usage(endpoint, answer->sentence)));
+        co_await response.send(200, metrics_text_headers(), text_without_usage(endpoint, answer.sentence)));
     co_return std::expected<void, Refusal>();
   }
-  ProviderText text(*answer->body, source.provider, settings_.max_read,
+  ProviderText text(*answer.body, source.provider, settings_.max_read,
                     is_relayed ? kube::wire::MetricLines() : kube::wire::MetricLines(max_figure_line));
   if (is_relayed) co_return co_await relay(text, source.provider, *pods, response);
   LookReader look(pods->uid, clock_.wall(), more_containers + containers_per_pod * pods->keys.size());
-  auto done = co_await read(text, look, response);
-  if (!done) co_return std::unexpected(std::move(done.error()));
+  KUBE_CO_TRYV(co_await read(text, look, response));
   // Without the pods nothing is known to be of this node, and all of it would count as ended.
   if (!pods->is_there()) co_return refuse("the session with cluster " + source.provider + " has ended; try again");
   nodes_.at(question.node).figures.take(look.look(), pods->uid, clock_.wall());

@@ -39,9 +39,8 @@ asio::awaitable<kube::Result<void>> QuotaDesk::name_quota() {
     if (known().is_stored() && known().record().quota != now) {
       core::LedgerRecord next = known().record();
       next.quota = now;
-      auto written = co_await record_.write(std::move(next));
-      if (!written) co_return kube::fail(std::move(written.error()), phase);
-      if (!*written) continue;
+      KUBE_CO_TRY(written, co_await record_.write(std::move(next)), phase);
+      if (!written) continue;
     }
     if (!co_await record_.catch_up() && !co_await record_.believe_server())
       co_return kube::fail(kube::Errc::timeout, phase + ": the cache of ShadowPods is behind");

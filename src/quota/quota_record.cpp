@@ -35,17 +35,15 @@ asio::awaitable<kube::Result<void>> QuotaRecord::read(bool may_be_old) {
     if (!config_map.error().is_not_found()) co_return std::unexpected(config_map.error());
     std::optional<std::uint64_t> listed;
     if (!may_be_old || !known_.has_listed_floor()) {
-      auto floor = co_await stored_floor();
-      if (!floor) co_return std::unexpected(std::move(floor.error()));
-      listed = *floor;
+      KUBE_CO_TRY(floor, co_await stored_floor());
+      listed = floor;
     }
     known_.adopt_none(listed, context_.clock.now());
     show_unproven(0);
     co_return kube::Result<void>();
   }
-  auto record = core::LedgerRecord::read(*config_map);
-  if (!record) co_return std::unexpected(std::move(record.error()));
-  adopt(std::move(*record), *config_map, record_bytes(*config_map));
+  KUBE_CO_TRY(record, core::LedgerRecord::read(*config_map));
+  adopt(std::move(record), *config_map, record_bytes(*config_map));
   co_return kube::Result<void>();
 }
 

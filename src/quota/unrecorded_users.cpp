@@ -12,8 +12,7 @@ constexpr int max_lists = 3;
 
 asio::awaitable<kube::Result<void>> UnrecordedUsers::see() {
   // If a Quota and its record are gone, pods of its user may be stored that the cache has not seen yet.
-  while (!is_known())
-    if (auto listed = co_await list(); !listed) co_return listed;
+  while (!is_known()) KUBE_CO_TRYV(co_await list());
   const std::uint64_t floor = context_.unrecorded.floor();
   if (co_await context_.stored.catch_up([floor] { return floor; })) co_return kube::Result<void>();
   // After its database was restored the server may not reach that version for long.

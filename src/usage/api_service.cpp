@@ -106,8 +106,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   if (std::exchange(other_servers_, false)) memory_.withdrawn.reset();
   const core::ApiServiceLook look = look_at(found);
   const core::ApiServicePlan plan = core::plan_api_service(look, memory_, context_.clock.now());
-  auto done = co_await carry_out(plan.step, std::move(found));
-  if (!done) co_return kube::Outcome::retry(std::move(done.error()));
+  KUBE_CO_TRYV(co_await carry_out(plan.step, std::move(found)));
   memory_ = plan.memory;
   if (!std::exchange(told_no_front_proxy_, !look.has_front_proxy) && !look.has_front_proxy)
     co_await tell(
@@ -145,11 +144,12 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::write(std::optional<kube::
   kube::Object wanted = found ? std::move(*found) : kube::Object::make(api::kinds::api_services, key);
   wanted.tree()["spec"] = wanted_spec();
   if (auto owned = core::owned_by(wanted, *role)) wanted = std::move(*owned);
-  auto stored = wanted.uid().empty() ? co_await context_.leader_api.create(api::kinds::api_services, wanted)
-                                     : co_await context_.leader_api.replace(api::kinds::api_services, wanted);
-  if (!stored) co_return kube::fail(std::move(stored.error()), "writing the APIService");
+  KUBE_CO_TRY(stored,
+              wanted.uid().empty() ? co_await context_.leader_api.create(api::kinds::api_services, wanted)
+                                   : co_await context_.leader_api.replace(api::kinds::api_services, wanted),
+              "writing the APIService");
   log_.info("wrote the APIService of consumers' figures");
-  services_->observe(std::move(*stored));
+  services_->observe(std::move(stored));
   co_return kube::Result<void>();
 }
 

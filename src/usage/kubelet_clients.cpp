@@ -43,8 +43,7 @@ kube::Result<std::shared_ptr<KubeletClients::Client>> KubeletClients::client_of(
     }
     known = std::make_shared<Client>(executor_, clock_, std::move(*credentials));
   } else if (known->credentials->token() != config.token) {
-    auto replaced = known->credentials->replace(std::move(config));
-    if (!replaced) return std::unexpected(std::move(replaced.error()));
+    KUBE_TRYV(known->credentials->replace(std::move(config)));
   }
   known->used = clock_.now();
   return known;
@@ -52,21 +51,19 @@ kube::Result<std::shared_ptr<KubeletClients::Client>> KubeletClients::client_of(
 
 asio::awaitable<kube::Result<KubeletResponse>> KubeletClients::ask(std::string address, std::uint16_t port,
                                                                    std::string path, kube::Deadline deadline) {
-  auto client = client_of(address, port);
-  if (!client) co_return std::unexpected(std::move(client.error()));
-  const std::shared_ptr<Client> held = std::move(*client);
+  KUBE_CO_TRY(client, client_of(address, port));
+  const std::shared_ptr<Client> held = std::move(client);
   const std::string token = token_.token();
-  auto response = co_await held->http.send({.method = "GET",
-                                            .target = std::move(path),
-                                            .headers = {{"accept", "text/plain"}},
-                                            .body = {},
-                                            .verb = "get",
-                                            .resource = "nodes",
-                                            .repeatable = true},
-                                           deadline);
-  if (!response) co_return std::unexpected(std::move(response.error()));
-  if (response->head.status == 401) token_.doubt(token);
-  co_return KubeletResponse{.connection = held, .response = std::move(*response)};
+  KUBE_CO_TRY(response, co_await held->http.send({.method = "GET",
+                                                  .target = std::move(path),
+                                                  .headers = {{"accept", "text/plain"}},
+                                                  .body = {},
+                                                  .verb = "get",
+                                                  .resource = "nodes",
+                                                  .repeatable = true},
+                                                 deadline));
+  if (response.head.status == 401) token_.doubt(token);
+  co_return KubeletResponse{.connection = held, .response = std::move(response)};
 }
 
 asio::awaitable<void> KubeletClients::run() { co_await kube::async::finally(close_unused(), close_all()); }

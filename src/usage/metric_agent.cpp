@@ -58,14 +58,12 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
 }
 
 kube::Result<std::uint16_t> MetricAgent::listen() {
-  auto pair = webhook::temporary_certificate(core::metric_agent_service, context_.clock.wall());
-  if (!pair) return kube::fail(std::move(pair.error()), "metric agent");
-  auto tls = identity_.begin(std::move(*pair));
-  if (!tls) return kube::fail(std::move(tls.error()), "metric agent");
+  KUBE_TRY(pair, webhook::temporary_certificate(core::metric_agent_service, context_.clock.wall()), "metric agent");
+  KUBE_TRY(tls, identity_.begin(std::move(pair)), "metric agent");
   server_.emplace(context_.executor, context_.clock,
                   kube::net::HttpServerOptions{
                       .port = settings_.port,
-                      .tls = std::move(*tls),
+                      .tls = std::move(tls),
                       .max_connections = max_connections,
                       .max_body = 16U << 10,
                       .max_held = 4U << 20,

@@ -207,20 +207,18 @@ asio::awaitable<kube::Result<void>> Scraper::ask_node(Reading& reading, core::No
 
 asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::NodeMetricLines& figures) {
   const core::NodeView& node = figures.view();
-  auto answer = co_await ask_(node.address, node.port, reading.path, reading.deadline);
-  if (!answer) co_return std::unexpected(std::move(answer.error()));
+  KUBE_CO_TRY(answer, co_await ask_(node.address, node.port, reading.path, reading.deadline));
   // 404: this kubelet does not have the figures.
-  const int status = answer->response.head.status;
+  const int status = answer.response.head.status;
   if (status == 404) co_return kube::Result<void>();
   if (status != 200) co_return kube::fail(kube::Errc::api, "it answers " + std::to_string(status));
   kube::wire::MetricLines lines;
   for (std::size_t bytes = 0;;) {
-    auto chunk = co_await answer->response.body->read();
-    if (!chunk) co_return std::unexpected(std::move(chunk.error()));
-    if (chunk->empty()) break;
-    bytes += chunk->size();
+    KUBE_CO_TRY(chunk, co_await answer.response.body->read());
+    if (chunk.empty()) break;
+    bytes += chunk.size();
     const std::size_t before = figures.bytes();
-    for (const std::string& line : lines.feed(*chunk)) figures.take(line);
+    for (const std::string& line : lines.feed(chunk)) figures.take(line);
     const std::size_t more = figures.bytes() - before;
     reading.kept += more;
     holdings_->hold(reading.consumer, more);

@@ -75,11 +75,10 @@ Inventory look_at(const CertificateState& have, const CertificateSettings& setti
 
 kube::Result<void> renew_authority(CertificateState& state, Inventory& found, const CertificateSettings& settings,
                                    WallTime now) {
-  auto made = kube::net::make_authority(authority_name, now, settings.lifetime * 4);
-  if (!made) return kube::fail(std::move(made.error()), "making an authority");
-  found.authorities.insert(found.authorities.begin(), made->certificate_pem);
+  KUBE_TRY(made, kube::net::make_authority(authority_name, now, settings.lifetime * 4), "making an authority");
+  found.authorities.insert(found.authorities.begin(), made.certificate_pem);
   state.authority = kube::join(found.authorities | std::views::take(max_authorities), "");
-  state.authority_key = std::move(made->key_pem);
+  state.authority_key = std::move(made.key_pem);
   return {};
 }
 
@@ -97,10 +96,10 @@ kube::Result<void> renew_certificate(CertificateState& state, const Inventory& f
   }
   const KeyAndCertificate authority{.key_pem = state.authority_key,
                                     .certificate_pem = kube::net::split_certificates(state.authority).front()};
-  auto made = kube::net::issue_server_certificate(authority, subject, now, settings.lifetime);
-  if (!made) return kube::fail(std::move(made.error()), "making a serving certificate");
-  state.certificate = std::move(made->certificate_pem);
-  state.key = std::move(made->key_pem);
+  KUBE_TRY(made, kube::net::issue_server_certificate(authority, subject, now, settings.lifetime),
+           "making a serving certificate");
+  state.certificate = std::move(made.certificate_pem);
+  state.key = std::move(made.key_pem);
   return {};
 }
 

@@ -89,15 +89,13 @@ asio::awaitable<void> Certificates::run() {
 asio::awaitable<kube::Result<kube::WallTime>> Certificates::step() {
   auto secret = secrets_->find(key_);
   CertificateState state = secret ? read_certificate_secret(*secret) : CertificateState();
-  auto plan = plan_certificates(state, settings_, replica_api_.clock().wall());
-  if (!plan) co_return std::unexpected(std::move(plan.error()));
-  if (plan->usable && used_ != state) {
+  KUBE_CO_TRY(plan, plan_certificates(state, settings_, replica_api_.clock().wall()));
+  if (plan.usable && used_ != state) {
     used_ = state;
     use_(state);
   }
-  if (!plan->change) co_return plan->look_again;
-  auto stored = co_await store(std::move(secret), *plan->change);
-  if (!stored) co_return std::unexpected(std::move(stored.error()));
+  if (!plan.change) co_return plan.look_again;
+  KUBE_CO_TRYV(co_await store(std::move(secret), *plan.change));
   // The Secret may now hold another replica's certificates, which the next step judges like any.
   co_return replica_api_.clock().wall();
 }
@@ -121,9 +119,8 @@ asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Obje
   if (!stored.error().is_already_exists() && !stored.error().is_conflict())
     co_return kube::fail(std::move(stored.error()), "storing the certificates");
   // Another replica was faster, and its certificates hold.
-  auto live = co_await replica_api_.get(secrets, key_);
-  if (!live) co_return std::unexpected(std::move(live.error()));
-  secrets_->observe(std::move(*live));
+  KUBE_CO_TRY(live, co_await replica_api_.get(secrets, key_));
+  secrets_->observe(std::move(live));
   co_return kube::Result<void>();
 }
 

@@ -446,11 +446,12 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
                                                              std::string(installation_role) +
                                                              " of the chart, with which it is removed: install that"});
   const auto* replace = std::get_if<Replace>(&plan);
-  auto answer = replace ? co_await leader_api_.replace(kind, replace->configuration)
-                        : co_await leader_api_.create(kind, std::get<Create>(plan).configuration);
-  if (!answer) co_return kube::Outcome::retry(std::move(answer.error()).in("writing the webhook configuration"));
+  KUBE_CO_TRY(answer,
+              replace ? co_await leader_api_.replace(kind, replace->configuration)
+                      : co_await leader_api_.create(kind, std::get<Create>(plan).configuration),
+              "writing the webhook configuration");
   log_.info("wrote a webhook configuration", {{"kind", kind.kind}, {"by", reach_.url.empty() ? "service" : "url"}});
-  stored->observe(std::move(*answer));
+  stored->observe(std::move(answer));
   co_return kube::Outcome::done();
 }
 

@@ -469,10 +469,9 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::read_namespa
 }
 
 asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Request& request, const Hold& hold) {
-  auto ns = co_await read_namespace(request.ns, Source::cache, hold);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  KUBE_CO_TRY(ns, co_await read_namespace(request.ns, Source::cache, hold));
   Consumer consumer;
-  if (*ns) consumer.id = (*ns)->label(labels::remote_cluster_id);
+  if (ns) consumer.id = ns->label(labels::remote_cluster_id);
   // An update that changes neither spec nor labels nor annotations passes, so that finalizers can go.
   consumer.asks =
       core::admission::is_of_consumer(request.user, consumer.id) &&

@@ -26,9 +26,8 @@ boost::asio::awaitable<kube::Result<bool>> may_move_volumes(kube::Api& api, kube
                    {"groups", json::array(user.groups.begin(), user.groups.end())},
                    {"resourceAttributes",
                     json::object{{"version", volumes.version}, {"resource", volumes.plural}, {"verb", "patch"}}}};
-  auto answer = co_await api.post(kube::resources::subject_access_reviews, {}, {}, std::move(review.tree()));
-  if (!answer) co_return std::unexpected(std::move(answer.error()));
-  co_return kube::bool_at(*answer, {"status", "allowed"}) && !kube::bool_at(*answer, {"status", "denied"});
+  KUBE_CO_TRY(answer, co_await api.post(kube::resources::subject_access_reviews, {}, {}, std::move(review.tree())));
+  co_return kube::bool_at(answer, {"status", "allowed"}) && !kube::bool_at(answer, {"status", "denied"});
 }
 
 }  // namespace liqo::webhook

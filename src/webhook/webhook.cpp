@@ -25,14 +25,13 @@ kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& se
   made.lifetime = settings.certificate_lifetime;
   made.dns_names = core::service_names(service_name, settings.ns);
   if (settings.url.empty()) return made;
-  auto url = kube::wire::parse_server_url(settings.url);
-  if (!url) return kube::fail(std::move(url.error()), "webhook URL");
-  if (!url->tls || !url->path.empty())
+  KUBE_TRY(url, kube::wire::parse_server_url(settings.url), "webhook URL");
+  if (!url.tls || !url.path.empty())
     return kube::fail(kube::Errc::invalid_input, "webhook URL: " + settings.url + " is not https://host[:port]");
-  if (const auto address = core::IpAddress::parse(url->host))
+  if (const auto address = core::IpAddress::parse(url.host))
     made.ip_addresses.push_back(address->text());
   else
-    made.dns_names.push_back(url->host);
+    made.dns_names.push_back(url.host);
   return made;
 }
 
@@ -66,31 +65,27 @@ Webhook::Webhook(WebhookContext context, WebhookSettings settings)
                                                   : kube::json::array()}) {}
 
 kube::Result<std::uint16_t> Webhook::listen() {
-  auto certificates = certificate_settings(settings_);
-  if (!certificates) return std::unexpected(std::move(certificates.error()));
+  KUBE_TRY(certificates, certificate_settings(settings_));
   certificates_ = std::make_unique<Certificates>(
       context_.executor, context_.replica_api, context_.home,
-      kube::ObjectKey{settings_.ns, std::string(api::webhook_certificate_secret)}, "webhook", std::move(*certificates),
+      kube::ObjectKey{settings_.ns, std::string(api::webhook_certificate_secret)}, "webhook", std::move(certificates),
       [this](const CertificateState& state) { use(state); });
-  auto pair = temporary_certificate(service_name, context_.clock.wall());
-  if (!pair) return kube::fail(std::move(pair.error()), "webhooks");
+  KUBE_TRY(pair, temporary_certificate(service_name, context_.clock.wall()), "webhooks");
   AdmissionServerSettings settings{
       .port = settings_.port,
       .on_refusal = [this](const core::admission::Request& review, const core::admission::Answer& answer) {
         refusals_.note(review, answer);
       }};
   if (!settings_.client_ca_file.empty()) {
-    auto ca = client_ca_file_.read();
-    if (!ca) return kube::fail(std::move(ca.error()), "webhooks: client CA");
-    use_client_ca(std::move(*ca));
+    KUBE_TRY(ca, client_ca_file_.read(), "webhooks: client CA");
+    use_client_ca(std::move(ca));
     // The TLS handshake has refused certificates of other CAs already.
     settings.admits = [&names = settings_.client_names](const std::optional<kube::net::PeerIdentity>& caller) {
       return caller && (names.empty() || std::ranges::find(names, caller->common_name) != names.end());
     };
   }
-  auto tls = identity_.begin(std::move(*pair));
-  if (!tls) return kube::fail(std::move(tls.error()), "webhooks");
-  server_ = std::make_unique<AdmissionServer>(context_, std::move(*tls), std::move(settings));
+  KUBE_TRY(tls, identity_.begin(std::move(pair)), "webhooks");
+  server_ = std::make_unique<AdmissionServer>(context_, std::move(tls), std::move(settings));
   reviews_.add_to(*server_);
   auto port = server_->listen();
   if (!port) return kube::fail(std::move(port.error()), "webhooks: port " + std::to_string(settings_.port));

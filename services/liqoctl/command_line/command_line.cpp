@@ -190,8 +190,7 @@ cli::Command CommandLine::command(cli::Command parent, CommandText text, const C
 
 void CommandLine::set_command(cli::Command app, Run run) {
   app.at_end([this, app, run = std::move(run)]() -> kube::Result<void> {
-    for (const Check& check : checks_[app])
-      if (auto good = check(); !good) return good;
+    for (const Check& check : checks_[app]) KUBE_TRYV(check());
     chosen_ = run;
     return {};
   });

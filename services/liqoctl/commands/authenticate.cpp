@@ -19,32 +19,27 @@ asio::awaitable<Result<void>> run_authenticate(Session& session, const Authentic
   if (flags.in_band)
     session.output().warn("",
                           "--in-band has no effect without the network module; the API servers must reach each other");
-  auto pair = co_await session.both();
-  if (!pair) co_return std::unexpected(std::move(pair.error()));
-  auto ranges = co_await choose_pod_ranges(session, *pair, flags.addresses);
-  if (!ranges) co_return std::unexpected(std::move(ranges.error()));
-  auto done = co_await authenticate(session, *pair, flags.replace);
+  KUBE_CO_TRY(pair, co_await session.both());
+  KUBE_CO_TRY(ranges, co_await choose_pod_ranges(session, pair, flags.addresses));
+  auto done = co_await authenticate(session, pair, flags.replace);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
-  done = co_await declare_pod_ranges(session, *pair->consumer, pair->provider_id, std::move(*ranges));
-  if (!done) co_return kube::fail(std::move(done.error()), "addresses");
-  done = co_await declare_remote_namespace(session, *pair);
+  KUBE_CO_TRYV(co_await declare_pod_ranges(session, *pair.consumer, pair.provider_id, std::move(ranges)), "addresses");
+  done = co_await declare_remote_namespace(session, pair);
   if (!done) co_return done;
   if (!session.flags().dry_run)
-    session.output().success("", pair->consumer_id + " is authenticated at " + pair->provider_id);
+    session.output().success("", pair.consumer_id + " is authenticated at " + pair.provider_id);
   co_return done;
 }
 
 asio::awaitable<Result<void>> run_unauthenticate(Session& session) {
-  auto pair = co_await session.both();
-  if (!pair) co_return std::unexpected(std::move(pair.error()));
+  KUBE_CO_TRY(pair, co_await session.both());
   auto done = co_await clear_volumes(
-      *pair->consumer, {.ns = {}, .cluster = pair->provider_id, .way_out = "run liqoctl unpeer --delete-volumes"},
-      false);
+      *pair.consumer, {.ns = {}, .cluster = pair.provider_id, .way_out = "run liqoctl unpeer --delete-volumes"}, false);
   if (!done && !done.error().is_forbidden()) co_return done;
-  done = co_await unauthenticate(session, *pair);
+  done = co_await unauthenticate(session, pair);
   if (!done) co_return kube::fail(std::move(done.error()), "authentication");
   if (!session.flags().dry_run)
-    session.output().success("", pair->consumer_id + " no longer has credentials at " + pair->provider_id);
+    session.output().success("", pair.consumer_id + " no longer has credentials at " + pair.provider_id);
   co_return done;
 }
 

@@ -428,12 +428,10 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
 }
 
 asio::awaitable<Result<void>> check(Session& session) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
   // Nothing can be checked where this is not answered.
-  auto id = co_await cluster.id();
-  if (!id) co_return std::unexpected(std::move(id.error()));
+  KUBE_CO_TRYV(co_await cluster.id());
   session.output().doing(cluster.scope(), "looking at the installation");
   const std::vector<Finding> findings = co_await Checkup(session, cluster).run();
   session.output().clear();

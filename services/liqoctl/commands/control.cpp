@@ -41,10 +41,10 @@ asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster
                                               kube::ObjectKey slice) {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto slices = co_await cluster.list(kinds::resource_slices, slice.ns, kube::label_is(liqo::api::labels::replicated),
-                                        slice.name.empty() ? "" : kube::name_is(slice.name));
-    if (!slices) co_return std::unexpected(std::move(slices.error()));
-    const std::string left = model::not_denied(*slices, consumer);
+    KUBE_CO_TRY(slices,
+                co_await cluster.list(kinds::resource_slices, slice.ns, kube::label_is(liqo::api::labels::replicated),
+                                      slice.name.empty() ? "" : kube::name_is(slice.name)));
+    const std::string left = model::not_denied(slices, consumer);
     if (left.empty()) co_return Look{.done = true};
     co_return Look{.seen = "still accepted: " + left};
   };
@@ -60,25 +60,20 @@ asio::awaitable<void> tell_ending_pods(Session& session, Cluster& cluster, std::
 
 /// Likewise of a whole Tenant.
 asio::awaitable<Result<void>> tell_ending_pods_of(Session& session, Cluster& cluster, kube::ObjectKey tenant) {
-  auto found = co_await cluster.find(kinds::tenants, tenant);
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  if (*found && model::tenant_condition(**found) == "Drained" && (*found)->annotation(annotations::keep_pods) != "true")
+  KUBE_CO_TRY(found, co_await cluster.find(kinds::tenants, tenant));
+  if (found && model::tenant_condition(*found) == "Drained" && found->annotation(annotations::keep_pods) != "true")
     co_await tell_ending_pods(session, cluster,
-                              model::pods_of_consumer(kube::string_at((*found)->spec(), {"clusterID"}), ""));
+                              model::pods_of_consumer(kube::string_at(found->spec(), {"clusterID"}), ""));
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> change_tenant(Session& session, const TenantFlags& flags, const Change& change) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto key = co_await find_one(cluster, kinds::tenants, flags.name);
-  if (!key) co_return std::unexpected(std::move(key.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(key, co_await find_one(cluster, kinds::tenants, flags.name));
   const std::string_view question = flags.keep_pods ? change.keeping_question : change.question;
-  if (!question.empty())
-    if (auto yes = co_await session.confirm("Tenant " + flags.name + ": " + std::string(question)); !yes) co_return yes;
-  if (change.to == "Active")
-    if (auto told = co_await tell_ending_pods_of(session, cluster, *key); !told) co_return told;
+  if (!question.empty()) KUBE_CO_TRYV(co_await session.confirm("Tenant " + flags.name + ": " + std::string(question)));
+  if (change.to == "Active") KUBE_CO_TRYV(co_await tell_ending_pods_of(session, cluster, key));
   std::string before, consumer;
   const std::function<bool(Object&)> apply = [&](Object& tenant) {
     before = model::tenant_condition(tenant);
@@ -96,12 +91,11 @@ asio::awaitable<Result<void>> change_tenant(Session& session, const TenantFlags&
     }
     return true;
   };
-  auto done = co_await update(cluster, kinds::tenants, *key, apply);
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  if (*done == Ensured::dry_run) co_return Result<void>();
-  if (*done == Ensured::changed && change.to == "Drained" && flags.wait)
-    if (auto denied = co_await wait_for_denial(session, cluster, consumer, {key->ns, ""}); !denied) co_return denied;
-  if (*done != Ensured::unchanged) {
+  KUBE_CO_TRY(done, co_await update(cluster, kinds::tenants, key, apply));
+  if (done == Ensured::dry_run) co_return Result<void>();
+  if (done == Ensured::changed && change.to == "Drained" && flags.wait)
+    KUBE_CO_TRYV(co_await wait_for_denial(session, cluster, consumer, {key.ns, ""}));
+  if (done != Ensured::unchanged) {
     session.output().success(cluster.scope(), "Tenant " + flags.name + " " +
                                                   std::string(flags.keep_pods ? change.keeping_done : change.done));
   } else if (before == change.to) {
@@ -151,36 +145,31 @@ asio::awaitable<std::string> drained_tenant_in(Cluster& cluster, std::string ns)
 }
 
 asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& flags, const SliceChange& change) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto ns = co_await find_tenant_namespace(cluster, flags.consumer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  const kube::ObjectKey key{*ns, flags.name};
-  auto found = co_await cluster.find(kinds::resource_slices, key);
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  if (!*found)
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(ns, co_await find_tenant_namespace(cluster, flags.consumer));
+  const kube::ObjectKey key{ns, flags.name};
+  KUBE_CO_TRY(found, co_await cluster.find(kinds::resource_slices, key));
+  if (!found)
     co_return kube::fail(Errc::missing, "consumer " + flags.consumer + " has no ResourceSlice " + flags.name +
                                             " here (liqoctl get resourceslice lists what there is)");
-  if ((*found)->label(liqo::api::labels::replicated) != "true")
+  if (found->label(liqo::api::labels::replicated) != "true")
     co_return kube::fail(Errc::invalid_input, "ResourceSlice " + flags.name + " is one that this cluster consumes: " +
                                                   "slices are cordoned in the cluster that provides them");
   const std::string what = "ResourceSlice " + flags.name + " of " + flags.consumer;
-  if (!change.question.empty())
-    if (auto yes = co_await session.confirm(what + ": " + std::string(change.question)); !yes) co_return yes;
+  if (!change.question.empty()) KUBE_CO_TRYV(co_await session.confirm(what + ": " + std::string(change.question)));
   const bool ends_drain = std::ranges::find(change.unmarks, annotations::drain) != change.unmarks.end();
   std::string drained_tenant;
-  if (ends_drain) drained_tenant = co_await drained_tenant_in(cluster, *ns);
+  if (ends_drain) drained_tenant = co_await drained_tenant_in(cluster, ns);
   // While the Tenant is drained, its pods go on ending, and none starts anew.
-  if (ends_drain && drained_tenant.empty() && liqo::core::is_drained(**found))
+  if (ends_drain && drained_tenant.empty() && liqo::core::is_drained(*found))
     co_await tell_ending_pods(session, cluster, model::pods_of_consumer(flags.consumer, flags.name));
   const std::function<bool(Object&)> apply = [&change](Object& slice) { return apply_marks(change, slice); };
-  auto done = co_await update(cluster, kinds::resource_slices, key, apply);
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  if (*done == Ensured::dry_run) co_return Result<void>();
-  if (*done == Ensured::changed && change.drains && flags.wait)
-    if (auto denied = co_await wait_for_denial(session, cluster, flags.consumer, key); !denied) co_return denied;
-  if (*done == Ensured::unchanged) {
+  KUBE_CO_TRY(done, co_await update(cluster, kinds::resource_slices, key, apply));
+  if (done == Ensured::dry_run) co_return Result<void>();
+  if (done == Ensured::changed && change.drains && flags.wait)
+    KUBE_CO_TRYV(co_await wait_for_denial(session, cluster, flags.consumer, key));
+  if (done == Ensured::unchanged) {
     session.output().warn(cluster.scope(), what + " " + std::string(change.already));
   } else {
     session.output().success(cluster.scope(), what + " " + std::string(change.done));

@@ -55,9 +55,9 @@ asio::awaitable<Result<void>> change(Session& session, Cluster& cluster, Planned
   const std::function<bool(Object&)> edit = [undo](Object& set) {
     return undo ? core::let_onto_virtual_nodes(set) : core::keep_off_virtual_nodes(set);
   };
-  auto done = co_await update(cluster, core::daemon_sets, one.before.key(), edit);
-  if (!done) co_return kube::fail(std::move(done.error()), "DaemonSet " + one.before.key().text());
-  if (*done == Ensured::changed)
+  KUBE_CO_TRY(done, co_await update(cluster, core::daemon_sets, one.before.key(), edit),
+              "DaemonSet " + one.before.key().text());
+  if (done == Ensured::changed)
     session.output().success(cluster.scope(),
                              "DaemonSet " + kube::printable(one.before.key().text()) +
                                  (undo ? " may be on virtual nodes again" : " keeps off virtual nodes") +
@@ -66,20 +66,17 @@ asio::awaitable<Result<void>> change(Session& session, Cluster& cluster, Planned
 }
 
 asio::awaitable<Result<void>> exclude(Session& session, const ExcludeFlags& flags) {
-  auto opened = co_await session.local_without_id();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto look = co_await look_at_daemon_sets(cluster);
-  if (!look) co_return std::unexpected(std::move(look.error()));
-  auto planned = plan(cluster, *look, flags);
-  if (!planned) co_return std::unexpected(std::move(planned.error()));
-  if (planned->empty()) {
+  KUBE_CO_TRY(opened, co_await session.local_without_id());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(look, co_await look_at_daemon_sets(cluster));
+  KUBE_CO_TRY(planned, plan(cluster, look, flags));
+  if (planned.empty()) {
     session.output().info(cluster.scope(), flags.undo ? "no DaemonSet that can be changed is kept off virtual nodes"
                                                       : "no DaemonSet that can be changed sits on virtual nodes");
     co_return Result<void>();
   }
   std::vector<std::string> names;
-  for (const Planned& one : *planned) {
+  for (const Planned& one : planned) {
     names.push_back(kube::printable(one.before.key().text()));
     session.output().print("DaemonSet " + names.back() + ": " + model::roll_in_words(one.before) + "\n" +
                            model::affinity_diff(one.before, one.after));
@@ -89,8 +86,7 @@ asio::awaitable<Result<void>> exclude(Session& session, const ExcludeFlags& flag
           co_await session.confirm("The pods of " + kube::join(names, ", ") + " will be replaced, as said above.");
       !yes)
     co_return yes;
-  for (Planned& one : *planned)
-    if (auto done = co_await change(session, cluster, std::move(one), flags.undo); !done) co_return done;
+  for (Planned& one : planned) KUBE_CO_TRYV(co_await change(session, cluster, std::move(one), flags.undo));
   co_return Result<void>();
 }
 

@@ -32,17 +32,14 @@ struct Stock {
 };
 
 asio::awaitable<Result<Stock>> count(Cluster& cluster, std::string peer) {
-  auto slices = co_await cluster.list(kinds::resource_slices, "", model::towards(peer));
-  if (!slices) co_return std::unexpected(std::move(slices.error()));
-  auto nodes = co_await cluster.list(kinds::virtual_nodes, "", model::about(peer));
-  if (!nodes) co_return std::unexpected(std::move(nodes.error()));
-  auto tenants = co_await cluster.list(kinds::tenants, "", model::about(peer));
-  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
+  KUBE_CO_TRY(slices, co_await cluster.list(kinds::resource_slices, "", model::towards(peer)));
+  KUBE_CO_TRY(nodes, co_await cluster.list(kinds::virtual_nodes, "", model::about(peer)));
+  KUBE_CO_TRY(tenants, co_await cluster.list(kinds::tenants, "", model::about(peer)));
   auto data = co_await find_remote_data(cluster, {.ns = {}, .cluster = peer});
   if (!data && !data.error().is_forbidden()) co_return std::unexpected(std::move(data.error()));
-  co_return Stock{.slices = slices->size(),
-                  .nodes = nodes->size(),
-                  .tenants = tenants->size(),
+  co_return Stock{.slices = slices.size(),
+                  .nodes = nodes.size(),
+                  .tenants = tenants.size(),
                   .data = data ? std::move(*data) : std::vector<liqo::core::storage::RemoteData>()};
 }
 
@@ -83,23 +80,18 @@ void tell_what_stays(Output& output, const std::string& peer, const std::string&
 asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags) {
   if (!liqo::core::is_cluster_id(flags.peer))
     co_return kube::fail(Errc::invalid_input, "'" + kube::printable(flags.peer) + "' is no cluster ID");
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto id = co_await cluster.id();
-  if (!id) co_return std::unexpected(std::move(id.error()));
-  auto peer = co_await find_peer(cluster, flags.peer);
-  if (!peer) co_return std::unexpected(std::move(peer.error()));
-  auto ns = co_await cluster.tenant_namespace(flags.peer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  if (!*peer && !ns->exists)
-    co_return kube::fail(Errc::missing, flags.peer + " is not a peer of " + *id + " (liqoctl info lists the peers)");
-  auto stock = co_await count(cluster, flags.peer);
-  if (!stock) co_return std::unexpected(std::move(stock.error()));
-  if (auto yes = co_await session.confirm(question(flags.peer, *stock)); !yes) co_return yes;
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(id, co_await cluster.id());
+  KUBE_CO_TRY(peer, co_await find_peer(cluster, flags.peer));
+  KUBE_CO_TRY(ns, co_await cluster.tenant_namespace(flags.peer));
+  if (!peer && !ns.exists)
+    co_return kube::fail(Errc::missing, flags.peer + " is not a peer of " + id + " (liqoctl info lists the peers)");
+  KUBE_CO_TRY(stock, co_await count(cluster, flags.peer));
+  KUBE_CO_TRYV(co_await session.confirm(question(flags.peer, stock)));
 
-  if (*peer) {
-    auto marked = co_await give_up(cluster, (*peer)->key());
+  if (peer) {
+    auto marked = co_await give_up(cluster, peer->key());
     if (!marked) co_return marked;
   }
   auto done = co_await remove_all(
@@ -110,22 +102,21 @@ asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags)
   if (!done) co_return done;
   done = co_await release_twins(session, cluster, flags.peer);
   if (!done) co_return done;
-  if (ns->exists) {
-    done = co_await forget_identity(session, cluster, flags.peer, ns->name);
+  if (ns.exists) {
+    done = co_await forget_identity(session, cluster, flags.peer, ns.name);
     if (!done) co_return done;
-    if (stock->tenants > 0) done = co_await forget_tenant(session, cluster, flags.peer, ns->name);
+    if (stock.tenants > 0) done = co_await forget_tenant(session, cluster, flags.peer, ns.name);
     if (!done) co_return done;
-    for (const bool provider : {false, true}) co_await sweep_secrets(cluster, flags.peer, ns->name, provider);
+    for (const bool provider : {false, true}) co_await sweep_secrets(cluster, flags.peer, ns.name, provider);
   }
-  auto name = co_await delete_namespace(session, flags.delete_namespaces, cluster, flags.peer);
-  if (!name) co_return std::unexpected(std::move(name.error()));
-  if (flags.wait && !session.flags().dry_run && !name->empty()) {
-    done = co_await wait_for_namespace_to_go(cluster, session.deadline(), *name);
+  KUBE_CO_TRY(name, co_await delete_namespace(session, flags.delete_namespaces, cluster, flags.peer));
+  if (flags.wait && !session.flags().dry_run && !name.empty()) {
+    done = co_await wait_for_namespace_to_go(cluster, session.deadline(), name);
     if (!done) co_return done;
   }
   if (session.flags().dry_run) co_return Result<void>();
-  session.output().success("", *id + " has forgotten " + flags.peer);
-  tell_what_stays(session.output(), flags.peer, *id, *stock);
+  session.output().success("", id + " has forgotten " + flags.peer);
+  tell_what_stays(session.output(), flags.peer, id, stock);
   co_return Result<void>();
 }
 

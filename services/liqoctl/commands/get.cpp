@@ -31,13 +31,11 @@ asio::awaitable<Result<std::vector<Object>>> list_of(Cluster& cluster, const Lis
   if (flags.peer.empty()) co_return co_await cluster.list(kind.resource, ns, flags.selector);
   if (kind.resource == liqo::api::kinds::quotas) {
     // They have no label of their consumer: they are known by its tenant namespace.
-    auto tenant_namespace = co_await find_tenant_namespace(cluster, flags.peer);
-    if (!tenant_namespace) co_return std::unexpected(std::move(tenant_namespace.error()));
-    if (!ns.empty() && ns != *tenant_namespace) co_return std::vector<Object>();
-    co_return co_await cluster.list(kind.resource, *tenant_namespace, flags.selector);
+    KUBE_CO_TRY(tenant_namespace, co_await find_tenant_namespace(cluster, flags.peer));
+    if (!ns.empty() && ns != tenant_namespace) co_return std::vector<Object>();
+    co_return co_await cluster.list(kind.resource, tenant_namespace, flags.selector);
   }
-  if (auto known = co_await check_peer(cluster, flags.peer); !known)
-    co_return std::unexpected(std::move(known.error()));
+  KUBE_CO_TRYV(co_await check_peer(cluster, flags.peer));
   co_return co_await cluster.list(kind.resource, ns,
                                   flags.selector + (flags.selector.empty() ? "" : ",") + model::about(flags.peer));
 }
@@ -85,50 +83,46 @@ asio::awaitable<void> read_consumers(Session& session, Cluster& cluster, const L
 }
 
 asio::awaitable<Result<void>> get(Session& session, const ListedKind& kind, const GetFlags& flags) {
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto objects = co_await choose(**cluster, kind, flags);
-  if (!objects) co_return std::unexpected(std::move(objects.error()));
+  KUBE_CO_TRY(cluster, co_await session.local());
+  KUBE_CO_TRY(objects, co_await choose(*cluster, kind, flags));
   switch (session.flags().output) {
     case Format::json:
     case Format::yaml:
       if (flags.names.size() == 1 || session.flags().output == Format::yaml) {
-        print_objects(session, *objects);
+        print_objects(session, objects);
       } else {
         kube::json::array items;
-        for (const Object& object : *objects) items.push_back(object.tree());
+        for (const Object& object : objects) items.push_back(object.tree());
         print_object(session, Object(model::forge_list(std::move(items))));
       }
       break;
     case Format::name:
-      for (const Object& object : *objects) session.output().print(kind.name + "/" + std::string(object.name()) + "\n");
+      for (const Object& object : objects) session.output().print(kind.name + "/" + std::string(object.name()) + "\n");
       break;
     default:
-      if (objects->empty()) {
+      if (objects.empty()) {
         session.output().info("", "there are no " + kind.plural);
       } else {
-        co_await read_policies(session, **cluster, kind, *objects);
-        co_await read_consumers(session, **cluster, kind, *objects);
+        co_await read_policies(session, *cluster, kind, objects);
+        co_await read_consumers(session, *cluster, kind, objects);
         session.output().print(
-            model::listing(kind, *objects, session.flags().output == Format::wide, session.clock().wall()));
+            model::listing(kind, objects, session.flags().output == Format::wide, session.clock().wall()));
       }
   }
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> describe(Session& session, const ListedKind& kind, const GetFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto objects = co_await choose(cluster, kind, flags);
-  if (!objects) co_return std::unexpected(std::move(objects.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(objects, co_await choose(cluster, kind, flags));
   const bool is_tenant = kind.resource == liqo::api::kinds::tenants;
-  std::vector<Object> with_policies = *objects;
+  std::vector<Object> with_policies = objects;
   co_await read_policies(session, cluster, kind, with_policies);
   std::vector<std::string> described;
   kube::json::array documents;
-  for (std::size_t i = 0; i < objects->size(); ++i) {
-    const Object& object = (*objects)[i];
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const Object& object = objects[i];
     const std::string ns = kind.resource.namespaced ? std::string(object.ns()) : "default";
     auto events = co_await cluster.list(kube::resources::events, ns, "",
                                         "involvedObject.name=" + std::string(object.name()) +

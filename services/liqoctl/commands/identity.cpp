@@ -33,14 +33,11 @@ struct CreateFlags {
 };
 
 asio::awaitable<Result<void>> generate_identity(Session& session, const GenerateFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto id = co_await cluster.id();
-  if (!id) co_return std::unexpected(std::move(id.error()));
-  auto tenants = co_await cluster.list(kinds::tenants, "");
-  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
-  for (const Object& tenant : *tenants) {
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(id, co_await cluster.id());
+  KUBE_CO_TRY(tenants, co_await cluster.list(kinds::tenants, ""));
+  for (const Object& tenant : tenants) {
     if (kube::string_at(tenant.spec(), {"clusterID"}) != flags.peer) continue;
     const auto& params = kube::object_at(tenant.status(), {"authParams"});
     if (params.empty()) {
@@ -49,10 +46,10 @@ asio::awaitable<Result<void>> generate_identity(Session& session, const Generate
       co_return kube::fail(Errc::missing, "Tenant " + std::string(tenant.name()) + " has no credentials yet" +
                                               (why.empty() ? "" : " (" + why + ")"));
     }
-    const std::string home = flags.remote_namespace.empty() ? core::tenant_namespace_name(*id) : flags.remote_namespace;
+    const std::string home = flags.remote_namespace.empty() ? core::tenant_namespace_name(id) : flags.remote_namespace;
     const core::IdentityOrder order{
         .tenant_namespace = home,
-        .provider = *id,
+        .provider = id,
         .auth_params = params,
         .remote_namespace = std::string(kube::string_at(tenant.status(), {"tenantNamespace"})),
         .slice = {}};
@@ -65,37 +62,28 @@ asio::awaitable<Result<void>> generate_identity(Session& session, const Generate
 }
 
 asio::awaitable<Result<void>> create_identity(Session& session, const CreateFlags& flags) {
-  auto identity = read_object(session, flags.file, kinds::identities);
-  if (!identity) co_return std::unexpected(std::move(identity.error()));
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  auto provider = read_peer(flags.file, *identity);
-  if (!provider) co_return std::unexpected(std::move(provider.error()));
-  auto ranges = co_await choose_pod_ranges(session, {.consumer = *opened, .provider_id = *provider}, flags.addresses);
-  if (!ranges) co_return std::unexpected(std::move(ranges.error()));
-  auto ns = co_await ensure_tenant_namespace(session, **opened, *provider);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  auto taken = model::identity_to_adopt(*identity, *ns);
-  if (!taken) co_return kube::fail(std::move(taken.error()), flags.file.path);
-  tell_left_out(session, flags.file, taken->left_out);
-  auto adopted = co_await adopt_identity(session, **opened, std::move(taken->object), flags.replace);
+  KUBE_CO_TRY(identity, read_object(session, flags.file, kinds::identities));
+  KUBE_CO_TRY(opened, co_await session.local());
+  KUBE_CO_TRY(provider, read_peer(flags.file, identity));
+  KUBE_CO_TRY(ranges,
+              co_await choose_pod_ranges(session, {.consumer = opened, .provider_id = provider}, flags.addresses));
+  KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, *opened, provider));
+  KUBE_CO_TRY(taken, model::identity_to_adopt(identity, ns), flags.file.path);
+  tell_left_out(session, flags.file, taken.left_out);
+  auto adopted = co_await adopt_identity(session, *opened, std::move(taken.object), flags.replace);
   if (!adopted) co_return adopted;
-  co_return co_await declare_pod_ranges(session, **opened, *provider, std::move(*ranges));
+  co_return co_await declare_pod_ranges(session, *opened, provider, std::move(ranges));
 }
 
 asio::awaitable<Result<void>> get_kubeconfig(Session& session, const NamedObject& named) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto key = co_await find_one(cluster, kinds::identities, named.name, named.peer);
-  if (!key) co_return std::unexpected(std::move(key.error()));
-  auto identity = co_await cluster.api().get(kinds::identities, *key);
-  if (!identity) co_return std::unexpected(std::move(identity.error()));
-  const std::string name(kube::string_at(identity->status(), {"kubeconfigSecretRef", "name"}));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(key, co_await find_one(cluster, kinds::identities, named.name, named.peer));
+  KUBE_CO_TRY(identity, co_await cluster.api().get(kinds::identities, key));
+  const std::string name(kube::string_at(identity.status(), {"kubeconfigSecretRef", "name"}));
   if (name.empty()) co_return kube::fail(Errc::missing, "Identity " + named.name + " has no kubeconfig Secret yet");
-  auto secret = co_await cluster.api().get(kube::resources::secrets, {key->ns, name});
-  if (!secret) co_return std::unexpected(std::move(secret.error()));
-  session.output().print(core::secret_bytes(*secret, "kubeconfig"));
+  KUBE_CO_TRY(secret, co_await cluster.api().get(kube::resources::secrets, {key.ns, name}));
+  session.output().print(core::secret_bytes(secret, "kubeconfig"));
   co_return Result<void>();
 }
 

@@ -33,17 +33,16 @@ struct InfoFlags {
 /// Prints a document, or the part of it that --get names.
 Result<void> show(Session& session, const json::value& document, const std::string& path,
                   const std::function<std::string(const json::value&)>& render) {
-  auto part = text::pick(document, path);
-  if (!part) return kube::fail(std::move(part.error()), "--get " + path);
+  KUBE_TRY(part, text::pick(document, path), "--get " + path);
   switch (session.flags().output) {
     case Format::json:
-      session.output().print(text::pretty_json(*part));
+      session.output().print(text::pretty_json(part));
       break;
     case Format::yaml:
-      session.output().print(text::yaml(*part));
+      session.output().print(text::yaml(part));
       break;
     default:
-      session.output().print(render(*part));
+      session.output().print(render(part));
   }
   return {};
 }
@@ -54,13 +53,11 @@ std::string why_unread(const kube::Failure& failure) {
 }
 
 asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto id = co_await cluster.id();
-  if (!id) co_return std::unexpected(std::move(id.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(id, co_await cluster.id());
   model::LocalObjects objects;
-  objects.cluster_id = *id;
+  objects.cluster_id = id;
   objects.server = cluster.config().server.host_port();
   auto version = co_await read_liqod_version(cluster);
   objects.version = version ? std::move(*version) : "unknown (" + why_unread(version.error()) + ")";
@@ -114,38 +111,32 @@ asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object f
   for (const Wanted& wanted :
        {Wanted{kinds::resource_slices, objects.slices}, Wanted{kinds::virtual_nodes, objects.virtual_nodes},
         Wanted{kube::resources::nodes, objects.nodes}, Wanted{kinds::tenants, objects.tenants}}) {
-    auto found = co_await cluster.list(wanted.resource, "", model::about(peer));
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    wanted.into = std::move(*found);
+    KUBE_CO_TRY(found, co_await cluster.list(wanted.resource, "", model::about(peer)));
+    wanted.into = std::move(found);
   }
   // Quotas are in the tenant namespace; the Go version puts no label on them.
-  auto ns = co_await cluster.tenant_namespace(peer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  if (ns->exists) {
-    auto quotas = co_await cluster.list(kinds::quotas, ns->name);
-    if (!quotas) co_return std::unexpected(std::move(quotas.error()));
-    objects.quotas = std::move(*quotas);
-    auto tenant_namespace = co_await cluster.find(kube::resources::namespaces, {"", ns->name});
-    if (!tenant_namespace) co_return std::unexpected(std::move(tenant_namespace.error()));
-    if (*tenant_namespace) model::add_policies(objects.tenants, {**tenant_namespace});
+  KUBE_CO_TRY(ns, co_await cluster.tenant_namespace(peer));
+  if (ns.exists) {
+    KUBE_CO_TRY(quotas, co_await cluster.list(kinds::quotas, ns.name));
+    objects.quotas = std::move(quotas);
+    KUBE_CO_TRY(tenant_namespace, co_await cluster.find(kube::resources::namespaces, {"", ns.name}));
+    if (tenant_namespace) model::add_policies(objects.tenants, {*tenant_namespace});
   }
   co_return objects;
 }
 
 asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto known = co_await list_peers(cluster);
-  if (!known) co_return std::unexpected(std::move(known.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(known, co_await list_peers(cluster));
   const auto id_of = [](const Object& peer) { return std::string(kube::string_at(peer.spec(), {"clusterID"})); };
   std::map<std::string, Object> chosen;
   if (flags.peers.empty())
-    for (const Object& peer : *known) chosen.emplace(id_of(peer), peer);
+    for (const Object& peer : known) chosen.emplace(id_of(peer), peer);
   for (const std::string& wanted : flags.peers) {
     const auto found =
-        std::find_if(known->begin(), known->end(), [&](const Object& peer) { return id_of(peer) == wanted; });
-    if (found == known->end()) co_return kube::fail(kube::Errc::missing, describe_stranger(wanted, *known));
+        std::find_if(known.begin(), known.end(), [&](const Object& peer) { return id_of(peer) == wanted; });
+    if (found == known.end()) co_return kube::fail(kube::Errc::missing, describe_stranger(wanted, known));
     chosen.emplace(wanted, *found);
   }
   if (chosen.empty()) {
@@ -154,9 +145,8 @@ asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags
   }
   json::object document;
   for (auto& [id, peer] : chosen) {
-    auto objects = co_await read_peer(cluster, peer, id);
-    if (!objects) co_return std::unexpected(std::move(objects.error()));
-    document[id] = model::peer_info(*objects);
+    KUBE_CO_TRY(objects, co_await read_peer(cluster, peer, id));
+    document[id] = model::peer_info(objects);
   }
   const text::Palette& palette = session.output().palette();
   if (!flags.get.empty()) {

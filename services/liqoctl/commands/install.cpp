@@ -42,17 +42,15 @@ struct Flags {
 /// The user's values, over those that the cluster itself tells.
 Result<json::object> read_values(const Flags& flags, json::object values) {
   for (const std::string& path : flags.values) {
-    auto documents = read_documents(path);
-    if (!documents) return std::unexpected(std::move(documents.error()));
-    for (const json::value& document : *documents) {
+    KUBE_TRY(documents, read_documents(path));
+    for (const json::value& document : documents) {
       if (!document.is_object()) return kube::fail(Errc::parse, path + " is no file of values");
       chart::overlay(values, document.get_object());
     }
   }
   for (const auto& [list, as_string] : {std::pair{&flags.set, false}, std::pair{&flags.set_string, true}})
     for (const std::string& assignment : *list)
-      if (auto set = chart::set_value(values, assignment, as_string); !set)
-        return kube::fail(std::move(set.error()), as_string ? "--set-string" : "--set");
+      KUBE_TRYV(chart::set_value(values, assignment, as_string), as_string ? "--set-string" : "--set");
   if (!flags.cluster_id.empty()) values["clusterID"] = flags.cluster_id;
   if (!flags.pod_cidrs.empty())
     kube::ensure_object(values, "ipam")["podCIDRs"] = json::array(flags.pod_cidrs.begin(), flags.pod_cidrs.end());
@@ -69,25 +67,21 @@ Result<json::object> read_values(const Flags& flags, json::object values) {
 asio::awaitable<Result<json::object>> look_at_platform(Session& session, model::Platform platform) {
   using model::Platform;
   if (platform == Platform::any) co_return json::object();
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
   model::PlatformObjects objects;
   if (platform == Platform::kubeadm) {
-    auto pods = co_await cluster.list(kube::resources::pods, "kube-system", "component=kube-controller-manager");
-    if (!pods) co_return std::unexpected(std::move(pods.error()));
-    objects.managers = std::move(*pods);
+    KUBE_CO_TRY(pods, co_await cluster.list(kube::resources::pods, "kube-system", "component=kube-controller-manager"));
+    objects.managers = std::move(pods);
   } else if (platform == Platform::k3s) {
-    auto nodes = co_await cluster.list(kube::resources::nodes, "");
-    if (!nodes) co_return std::unexpected(std::move(nodes.error()));
-    objects.nodes = std::move(*nodes);
+    KUBE_CO_TRY(nodes, co_await cluster.list(kube::resources::nodes, ""));
+    objects.nodes = std::move(nodes);
     if (const auto found = model::judge_egress_selector(objects.nodes); found && found->state == model::State::bad)
       session.output().warn("", found->text);
   } else {
     constexpr kube::Resource networks{"config.openshift.io", "v1", "networks", "Network", false};
-    auto network = co_await cluster.find(networks, {"", "cluster"});
-    if (!network) co_return std::unexpected(std::move(network.error()));
-    objects.network = std::move(*network);
+    KUBE_CO_TRY(network, co_await cluster.find(networks, {"", "cluster"}));
+    objects.network = std::move(network);
   }
   json::object values = model::platform_values(platform, objects);
   if (kube::array_at(json::value(values), {"ipam", "podCIDRs"}).empty())
@@ -124,10 +118,9 @@ Result<void> check_output(const Session& session, const Flags& flags) {
 
 /// The cluster keeps the ID that it has: peers know it by that.
 asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) {
-  auto map = co_await cluster.find(kube::resources::config_maps,
-                                   {cluster.liqo_namespace(), std::string(liqo::core::cluster_id_config_map)});
-  if (!map) co_return std::unexpected(std::move(map.error()));
-  const std::string there(*map ? kube::string_at((*map)->tree(), {"data", liqo::core::cluster_id_key}) : "");
+  KUBE_CO_TRY(map, co_await cluster.find(kube::resources::config_maps,
+                                         {cluster.liqo_namespace(), std::string(liqo::core::cluster_id_config_map)}));
+  const std::string there(map ? kube::string_at(map->tree(), {"data", liqo::core::cluster_id_key}) : "");
   const std::string wanted = id_of(values);
   if (!there.empty() && !wanted.empty() && there != wanted)
     co_return kube::fail(Errc::invalid_input, "this cluster is installed as " + there +
@@ -154,9 +147,8 @@ void keep_given_values(Session& session, Cluster& cluster, GivenValues given, js
 
 /// Marks a namespace that is made for Liqo, and so goes with it.
 asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& manifest) {
-  auto space = co_await cluster.find(kube::resources::namespaces, {"", cluster.liqo_namespace()});
-  if (!space) co_return std::unexpected(std::move(space.error()));
-  if (*space && (*space)->annotation(model::made_by) != model::made_by_liqoctl) co_return Result<void>();
+  KUBE_CO_TRY(space, co_await cluster.find(kube::resources::namespaces, {"", cluster.liqo_namespace()}));
+  if (space && space->annotation(model::made_by) != model::made_by_liqoctl) co_return Result<void>();
   kube::ensure_object(kube::ensure_object(manifest.as_object(), "metadata"), "annotations")[model::made_by] =
       model::made_by_liqoctl;
   co_return Result<void>();
@@ -164,10 +156,9 @@ asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& mani
 
 /// Prints what would change, and writes nothing.
 asio::awaitable<Result<void>> show_changes(Cluster& cluster, std::vector<json::value> manifests, bool only_these) {
-  auto changes = co_await plan_changes(cluster, manifests, only_these);
-  if (!changes) co_return std::unexpected(std::move(changes.error()));
-  cluster.output().print(model::in_lines(*changes));
-  cluster.output().success(cluster.scope(), model::count_changes(*changes) + "; nothing was written");
+  KUBE_CO_TRY(changes, co_await plan_changes(cluster, manifests, only_these));
+  cluster.output().print(model::in_lines(changes));
+  cluster.output().success(cluster.scope(), model::count_changes(changes) + "; nothing was written");
   co_return Result<void>();
 }
 
@@ -181,18 +172,16 @@ void show_values(Output& output, const json::object& before, const json::object&
 
 /// This also runs where Helm has installed the rest: its hook calls it, and may change the kinds and nothing else.
 asio::awaitable<Result<void>> install_kinds(Session& session, const Flags& flags) {
-  auto definitions = model::kinds_of_chart(chart_files());
-  if (!definitions) co_return std::unexpected(std::move(definitions.error()));
+  KUBE_CO_TRY(definitions, model::kinds_of_chart(chart_files()));
   if (flags.print) {
-    print(session, *definitions);
+    print(session, definitions);
     co_return Result<void>();
   }
-  auto opened = co_await session.local_without_id();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  if (auto good = co_await check_cluster(**opened, *definitions); !good) co_return good;
-  if (flags.dry_run) co_return co_await show_changes(**opened, std::move(*definitions), true);
-  if (auto done = co_await apply_all(session, **opened, *definitions); !done) co_return done;
-  session.output().success("", "the CRDs are up to date: all " + std::to_string(definitions->size()) + " are served");
+  KUBE_CO_TRY(opened, co_await session.local_without_id());
+  KUBE_CO_TRYV(co_await check_cluster(*opened, definitions));
+  if (flags.dry_run) co_return co_await show_changes(*opened, std::move(definitions), true);
+  KUBE_CO_TRYV(co_await apply_all(session, *opened, definitions));
+  session.output().success("", "the CRDs are up to date: all " + std::to_string(definitions.size()) + " are served");
   co_return Result<void>();
 }
 
@@ -204,63 +193,55 @@ struct Prepared {
 /// Looks at the cluster, and writes nothing.
 asio::awaitable<Result<Prepared>> prepare(Session& session, Cluster& cluster, const Flags& flags, json::object values) {
   const std::string ns = session.flags().liqo();
-  auto there = co_await look_for_installation(cluster);
-  if (!there) co_return std::unexpected(std::move(there.error()));
-  if (auto good = check_installers(*there, ns, "upgrade"); !good) co_return std::unexpected(good.error());
+  KUBE_CO_TRY(there, co_await look_for_installation(cluster));
+  if (auto good = check_installers(there, ns, "upgrade"); !good) co_return std::unexpected(good.error());
   Prepared out;
-  if (!there->ns.empty()) {
-    auto given = co_await read_given_values(cluster);
-    if (!given) co_return std::unexpected(std::move(given.error()));
-    out.before = given->values;
-    if (!flags.reset_values) keep_given_values(session, cluster, std::move(*given), values);
+  if (!there.ns.empty()) {
+    KUBE_CO_TRY(given, co_await read_given_values(cluster));
+    out.before = given.values;
+    if (!flags.reset_values) keep_given_values(session, cluster, std::move(given), values);
   }
   if (auto settled = co_await settle_id(cluster, values); !settled) co_return std::unexpected(settled.error());
-  auto made = model::installation(chart_files(), values, ns);
-  if (!made) co_return std::unexpected(std::move(made.error()));
-  tell_without_effect(session, *made);
-  if (auto good = co_await check_cluster(cluster, made->manifests); !good) co_return std::unexpected(good.error());
-  if (auto marked = co_await mark_namespace(cluster, made->manifests.front()); !marked)
+  KUBE_CO_TRY(made, model::installation(chart_files(), values, ns));
+  tell_without_effect(session, made);
+  if (auto good = co_await check_cluster(cluster, made.manifests); !good) co_return std::unexpected(good.error());
+  if (auto marked = co_await mark_namespace(cluster, made.manifests.front()); !marked)
     co_return std::unexpected(marked.error());
   // Behind the namespace, before whatever may fail.
-  const Object last(made->manifests.back().as_object());
-  made->manifests.insert(made->manifests.begin() + 1, model::forge_given_values(last, ns, values).tree());
+  const Object last(made.manifests.back().as_object());
+  made.manifests.insert(made.manifests.begin() + 1, model::forge_given_values(last, ns, values).tree());
   out.values = std::move(values);
-  out.manifests = std::move(made->manifests);
+  out.manifests = std::move(made.manifests);
   co_return out;
 }
 
 asio::awaitable<Result<void>> install(Session& session, const Flags& flags) {
-  if (auto good = check_output(session, flags); !good) co_return good;
+  KUBE_CO_TRYV(check_output(session, flags));
   if (flags.kinds) co_return co_await install_kinds(session, flags);
-  auto own = co_await look_at_platform(session, flags.platform);
-  if (!own) co_return std::unexpected(std::move(own.error()));
-  auto values = read_values(flags, std::move(*own));
-  if (!values) co_return std::unexpected(std::move(values.error()));
+  KUBE_CO_TRY(own, co_await look_at_platform(session, flags.platform));
+  KUBE_CO_TRY(values, read_values(flags, std::move(own)));
   if (flags.print) {
-    auto made = model::installation(chart_files(), *values, session.flags().liqo());
-    if (!made) co_return std::unexpected(std::move(made.error()));
-    tell_without_effect(session, *made);
-    print(session, made->manifests);
+    KUBE_CO_TRY(made, model::installation(chart_files(), values, session.flags().liqo()));
+    tell_without_effect(session, made);
+    print(session, made.manifests);
     co_return Result<void>();
   }
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto prepared = co_await prepare(session, cluster, flags, std::move(*values));
-  if (!prepared) co_return std::unexpected(std::move(prepared.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(prepared, co_await prepare(session, cluster, flags, std::move(values)));
   if (flags.dry_run) {
-    show_values(session.output(), prepared->before, prepared->values);
-    co_return co_await show_changes(cluster, std::move(prepared->manifests), false);
+    show_values(session.output(), prepared.before, prepared.values);
+    co_return co_await show_changes(cluster, std::move(prepared.manifests), false);
   }
-  if (auto done = co_await apply_installation(session, cluster, prepared->manifests); !done) co_return done;
-  const bool has_daemon = kube::string_at(prepared->manifests.back(), {"kind"}) == kinds::deployments.kind;
+  KUBE_CO_TRYV(co_await apply_installation(session, cluster, prepared.manifests));
+  const bool has_daemon = kube::string_at(prepared.manifests.back(), {"kind"}) == kinds::deployments.kind;
   if (!has_daemon || !flags.wait) {
-    session.output().success("", std::to_string(prepared->manifests.size()) + " objects applied");
+    session.output().success("", std::to_string(prepared.manifests.size()) + " objects applied");
     co_return Result<void>();
   }
-  if (auto done = co_await wait_for_daemon(session, cluster); !done) co_return done;
+  KUBE_CO_TRYV(co_await wait_for_daemon(session, cluster));
   co_await warn_of_daemon_sets(cluster);
-  session.output().success("", "Liqo runs as cluster " + id_of(prepared->values) + co_await find_next_step(cluster));
+  session.output().success("", "Liqo runs as cluster " + id_of(prepared.values) + co_await find_next_step(cluster));
   co_return Result<void>();
 }
 
@@ -287,9 +268,8 @@ void add_install(CommandLine& line) {
            "command line alone gives. A cluster keeps its ID."},
       [flags](Session& session) { return install(session, *flags); });
   const auto read = [flags](const std::string& name) -> Result<void> {
-    auto platform = model::read_platform(name);
-    if (!platform) return std::unexpected(std::move(platform.error()));
-    flags->platform = *platform;
+    KUBE_TRY(platform, model::read_platform(name));
+    flags->platform = platform;
     return {};
   };
   app.option("platform", read,

@@ -8,9 +8,8 @@ namespace liqoctl {
 namespace {
 
 asio::awaitable<Result<void>> move(Session& session, const VolumeMove& asked) {
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  co_return co_await move_volume(session, **cluster, asked);
+  KUBE_CO_TRY(cluster, co_await session.local());
+  co_return co_await move_volume(session, *cluster, asked);
 }
 
 }  // namespace

@@ -39,13 +39,11 @@ asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, const
   }
   if (!names.empty())
     co_return kube::fail(Errc::invalid_input, "give either names of namespaces or --ns-selector, not both");
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto found = co_await (*cluster)->list(kube::resources::namespaces, "", selector);
-  if (!found) co_return kube::fail(std::move(found.error()), "--ns-selector");
+  KUBE_CO_TRY(cluster, co_await session.local());
+  KUBE_CO_TRY(found, co_await cluster->list(kube::resources::namespaces, "", selector), "--ns-selector");
   std::vector<std::string> out;
-  for (const Object& ns : *found) out.emplace_back(ns.name());
-  if (out.empty()) session.output().info((*cluster)->scope(), "no namespace has these labels; nothing was changed");
+  for (const Object& ns : found) out.emplace_back(ns.name());
+  if (out.empty()) session.output().info(cluster->scope(), "no namespace has these labels; nothing was changed");
   co_return out;
 }
 
@@ -111,46 +109,40 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
                                           std::string name) {
   model::OffloadingRequest request = flags.request;
   request.ns = name;
-  auto wanted = model::forge_namespace_offloading(request);
-  if (!wanted) co_return std::unexpected(std::move(wanted.error()));
-  auto ns = co_await cluster.find(kube::resources::namespaces, {"", name});
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  if (!*ns)
+  KUBE_CO_TRY(wanted, model::forge_namespace_offloading(request));
+  KUBE_CO_TRY(ns, co_await cluster.find(kube::resources::namespaces, {"", name}));
+  if (!ns)
     co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());
-  if (const std::string why = liqo::core::why_kept_here(**ns, cluster.liqo_namespace()); !why.empty())
+  if (const std::string why = liqo::core::why_kept_here(*ns, cluster.liqo_namespace()); !why.empty())
     co_return kube::fail(Errc::invalid_input, why);
-  auto before = co_await cluster.find(kinds::namespace_offloadings, wanted->key());
-  if (!before) co_return std::unexpected(std::move(before.error()));
-  if (*before) {
-    const std::string selector = model::selector_in_words(**before);
+  KUBE_CO_TRY(before, co_await cluster.find(kinds::namespace_offloadings, wanted.key()));
+  if (before) {
+    const std::string selector = model::selector_in_words(*before);
     if (!selector.empty() && request.cluster_selectors.empty())
       session.output().info(cluster.scope(), "namespace " + name + " keeps its selector " + selector +
                                                  " (--selector '' takes every virtual node)");
-    const auto strategy = kube::string_at((*before)->spec(), {"podOffloadingStrategy"});
+    const auto strategy = kube::string_at(before->spec(), {"podOffloadingStrategy"});
     if (strictness(request.pod_strategy) > 0 && strategy != request.pod_strategy)
       session.output().warn(cluster.scope(), "pods of " + name + " that run already stay where they are: " +
                                                  "restart those that " + request.pod_strategy + " would put elsewhere");
   }
-  auto done = co_await ensure(cluster, kinds::namespace_offloadings, *wanted, {"clusterSelector"});
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  if (*before && !request.cluster_selectors.empty() && wanted->spec().if_contains("clusterSelector") == nullptr) {
+  KUBE_CO_TRY(done, co_await ensure(cluster, kinds::namespace_offloadings, wanted, {"clusterSelector"}));
+  if (before && !request.cluster_selectors.empty() && wanted.spec().if_contains("clusterSelector") == nullptr) {
     const std::function<bool(Object&)> clear = [](Object& there) {
       return there.mutable_spec().erase("clusterSelector") > 0;
     };
-    auto cleared = co_await update(cluster, kinds::namespace_offloadings, wanted->key(), clear);
-    if (!cleared) co_return std::unexpected(std::move(cleared.error()));
+    KUBE_CO_TRYV(co_await update(cluster, kinds::namespace_offloadings, wanted.key(), clear));
   }
-  if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
+  if (done == Ensured::dry_run || !flags.wait) co_return Result<void>();
   Reached reached;
   const std::function<Look(const Object*)> look = [&reached](const Object* object) { return look_at(object, reached); };
-  auto twins = co_await wait_for_object(
+  KUBE_CO_TRYV(co_await wait_for_object(
       cluster,
       {.what = "namespace " + name + " to have its twin namespace at each provider", .deadline = session.deadline()},
-      {.resource = kinds::namespace_offloadings, .key = wanted->key()}, look);
-  if (!twins) co_return std::unexpected(std::move(twins.error()));
+      {.resource = kinds::namespace_offloadings, .key = wanted.key()}, look));
   if (!reached.held.empty()) session.output().warn(cluster.scope(), reached.held);
   if (reached.phase == liqo::api::no_cluster_selected) {
-    co_await tell_no_node(session, cluster, name, wanted->key());
+    co_await tell_no_node(session, cluster, name, wanted.key());
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
   }
@@ -159,14 +151,12 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
 
 /// Refuses a namespace that liqod would offload again, because its labels select it.
 asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey key) {
-  auto offloading = co_await cluster.find(kinds::namespace_offloadings, key);
-  if (!offloading) co_return std::unexpected(std::move(offloading.error()));
-  if (!*offloading || !liqo::core::is_of_selection(**offloading)) co_return Result<void>();
-  auto ns = co_await cluster.find(kube::resources::namespaces, {"", key.ns});
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  const std::string selector((*offloading)->annotation(liqo::api::annotations::namespace_selector));
+  KUBE_CO_TRY(offloading, co_await cluster.find(kinds::namespace_offloadings, key));
+  if (!offloading || !liqo::core::is_of_selection(*offloading)) co_return Result<void>();
+  KUBE_CO_TRY(ns, co_await cluster.find(kube::resources::namespaces, {"", key.ns}));
+  const std::string selector(offloading->annotation(liqo::api::annotations::namespace_selector));
   const auto selection = liqo::core::NamespaceSelection::read({.selector = selector, .clusters = {}}, "");
-  if (!*ns || !selection || !selection->matches(**ns)) co_return Result<void>();
+  if (!ns || !selection || !selection->matches(*ns)) co_return Result<void>();
   co_return kube::fail(Errc::invalid_input,
                        "namespace " + key.ns + " is offloaded because it has the labels " + kube::printable(selector) +
                            ", and would be again: take them from it (kubectl label namespace " + key.ns +
@@ -178,22 +168,19 @@ asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey 
 /// What a provider keeps of the namespace goes where that is wanted, and is told otherwise.
 asio::awaitable<Result<void>> see_to_kept_twins(Session& session, Cluster& cluster, const OffloadFlags& flags,
                                                 std::string name) {
-  auto kept = co_await find_kept_twins(cluster, name, "");
-  if (!kept) co_return std::unexpected(std::move(kept.error()));
-  if (flags.delete_volumes) co_return co_await give_up_twins(session, cluster, std::move(*kept), flags.wait);
-  for (const KeptTwin& twin : *kept) session.output().warn(cluster.scope(), twin.why);
+  KUBE_CO_TRY(kept, co_await find_kept_twins(cluster, name, ""));
+  if (flags.delete_volumes) co_return co_await give_up_twins(session, cluster, std::move(kept), flags.wait);
+  for (const KeptTwin& twin : kept) session.output().warn(cluster.scope(), twin.why);
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, const OffloadFlags& flags,
                                             std::string name) {
   const kube::ObjectKey key{name, std::string(liqo::api::namespace_offloading_name)};
-  if (auto free = co_await check_selection(cluster, key); !free) co_return free;
-  if (auto cleared = co_await clear_volumes(cluster, {.ns = name, .cluster = {}}, flags.delete_volumes); !cleared)
-    co_return cleared;
-  auto removed = co_await cluster.remove(kinds::namespace_offloadings, key);
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (!*removed) {
+  KUBE_CO_TRYV(co_await check_selection(cluster, key));
+  KUBE_CO_TRYV(co_await clear_volumes(cluster, {.ns = name, .cluster = {}}, flags.delete_volumes));
+  KUBE_CO_TRY(removed, co_await cluster.remove(kinds::namespace_offloadings, key));
+  if (!removed) {
     session.output().info(cluster.scope(), "namespace " + name + " is not offloaded");
     co_return co_await see_to_kept_twins(session, cluster, flags, name);
   }
@@ -201,10 +188,9 @@ asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, 
   const std::function<std::string(const Object&)> seen = [](const Object& offloading) {
     return "phase " + std::string(kube::string_at(offloading.status(), {"offloadingPhase"}));
   };
-  auto done = co_await wait_for_object_to_go(
+  KUBE_CO_TRYV(co_await wait_for_object_to_go(
       cluster, {.what = "the twins of namespace " + name + " at providers to go", .deadline = session.deadline()},
-      {.resource = kinds::namespace_offloadings, .key = key}, seen);
-  if (!done) co_return std::unexpected(std::move(done.error()));
+      {.resource = kinds::namespace_offloadings, .key = key}, seen));
   session.output().success(cluster.scope(), "namespace " + name + " is no longer offloaded");
   co_return co_await see_to_kept_twins(session, cluster, flags, name);
 }
@@ -240,26 +226,23 @@ Result<void> check_flags(const OffloadFlags& flags) {
 }
 
 asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flags) {
-  auto names = co_await chosen(session, flags.names, flags.selector);
-  if (!names) co_return std::unexpected(std::move(names.error()));
+  KUBE_CO_TRY(names, co_await chosen(session, flags.names, flags.selector));
   if (session.flags().output != Format::none && !session.flags().dry_run) {
     std::vector<Object> objects;
-    for (const std::string& name : *names) {
+    for (const std::string& name : names) {
       model::OffloadingRequest request = flags.request;
       request.ns = name;
-      auto made = model::forge_namespace_offloading(request);
-      if (!made) co_return std::unexpected(std::move(made.error()));
-      objects.push_back(std::move(*made));
+      KUBE_CO_TRY(made, model::forge_namespace_offloading(request));
+      objects.push_back(std::move(made));
     }
     print_objects(session, objects);
     co_return Result<void>();
   }
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  KUBE_CO_TRY(cluster, co_await session.local());
   const std::function<asio::awaitable<Result<void>>(std::string)> each = [&](std::string name) {
-    return offload_one(session, **cluster, flags, std::move(name));
+    return offload_one(session, *cluster, flags, std::move(name));
   };
-  co_return co_await for_each(session, *names, each);
+  co_return co_await for_each(session, names, each);
 }
 
 /// The namespaces of which something would be deleted, in words for a question. Errors: Errc::missing for a namespace
@@ -267,39 +250,34 @@ asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flag
 asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<std::string> names, bool with_volumes) {
   std::vector<std::string> changed;
   for (const std::string& name : names) {
-    auto there =
-        co_await cluster.find(kinds::namespace_offloadings, {name, std::string(liqo::api::namespace_offloading_name)});
-    if (!there) co_return std::unexpected(std::move(there.error()));
-    if (!*there) {
+    KUBE_CO_TRY(there, co_await cluster.find(kinds::namespace_offloadings,
+                                             {name, std::string(liqo::api::namespace_offloading_name)}));
+    if (!there) {
       auto ns = co_await cluster.find(kube::resources::namespaces, {"", name});
       // A user who may not look at namespaces may still bring one home.
       if (!ns && !ns.error().is_forbidden()) co_return std::unexpected(std::move(ns.error()));
-      auto kept = co_await find_kept_twins(cluster, name, "");
-      if (!kept) co_return std::unexpected(std::move(kept.error()));
-      if (ns && !*ns && kept->empty())
+      KUBE_CO_TRY(kept, co_await find_kept_twins(cluster, name, ""));
+      if (ns && !*ns && kept.empty())
         co_return kube::fail(Errc::missing, "there is no namespace " + name + " in cluster " + cluster.api().cluster());
     }
-    if (*there || with_volumes) changed.push_back(name);
+    if (there || with_volumes) changed.push_back(name);
   }
   co_return kube::join(changed, ", ");
 }
 
 asio::awaitable<Result<void>> unoffload(Session& session, const OffloadFlags& flags) {
-  auto names = co_await chosen(session, flags.names, flags.selector);
-  if (!names) co_return std::unexpected(std::move(names.error()));
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto all = co_await offloaded_of(**cluster, *names, flags.delete_volumes);
-  if (!all) co_return std::unexpected(std::move(all.error()));
-  if (!all->empty()) {
-    auto yes = co_await session.confirm(
-        "Namespaces at providers will be deleted with all that is in them, for: " + *all + ".");
+  KUBE_CO_TRY(names, co_await chosen(session, flags.names, flags.selector));
+  KUBE_CO_TRY(cluster, co_await session.local());
+  KUBE_CO_TRY(all, co_await offloaded_of(*cluster, names, flags.delete_volumes));
+  if (!all.empty()) {
+    auto yes =
+        co_await session.confirm("Namespaces at providers will be deleted with all that is in them, for: " + all + ".");
     if (!yes) co_return yes;
   }
   const std::function<asio::awaitable<Result<void>>(std::string)> each = [&](std::string name) {
-    return unoffload_one(session, **cluster, flags, std::move(name));
+    return unoffload_one(session, *cluster, flags, std::move(name));
   };
-  co_return co_await for_each(session, *names, each);
+  co_return co_await for_each(session, names, each);
 }
 
 }  // namespace

@@ -18,31 +18,24 @@ struct Flags {
 };
 
 asio::awaitable<Result<void>> create_nonce(Session& session, const Flags& flags) {
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
+  KUBE_CO_TRY(cluster, co_await session.local());
   if (session.flags().output != Format::none && !session.flags().dry_run) {
-    auto ns = co_await (*cluster)->tenant_namespace(flags.peer);
-    if (!ns) co_return std::unexpected(std::move(ns.error()));
+    KUBE_CO_TRY(ns, co_await cluster->tenant_namespace(flags.peer));
     print_objects(session,
-                  {core::forge_tenant_namespace(flags.peer, ns->name), core::forge_nonce_secret(ns->name, flags.peer)});
+                  {core::forge_tenant_namespace(flags.peer, ns.name), core::forge_nonce_secret(ns.name, flags.peer)});
     co_return Result<void>();
   }
-  auto ns = co_await ensure_tenant_namespace(session, **cluster, flags.peer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  auto nonce = co_await obtain_nonce(session, **cluster, *ns, flags.peer);
-  if (!nonce) co_return std::unexpected(std::move(nonce.error()));
-  if (!session.flags().dry_run) session.output().print(*nonce + "\n");
+  KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, *cluster, flags.peer));
+  KUBE_CO_TRY(nonce, co_await obtain_nonce(session, *cluster, ns, flags.peer));
+  if (!session.flags().dry_run) session.output().print(nonce + "\n");
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> get_nonce(Session& session, const Flags& flags) {
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  auto secret = co_await (*cluster)->find(kube::resources::secrets, {*ns, std::string(core::nonce_secret)});
-  if (!secret) co_return std::unexpected(std::move(secret.error()));
-  const std::string nonce = *secret ? core::secret_bytes(**secret, "nonce") : "";
+  KUBE_CO_TRY(cluster, co_await session.local());
+  KUBE_CO_TRY(ns, co_await cluster->existing_tenant_namespace(flags.peer));
+  KUBE_CO_TRY(secret, co_await cluster->find(kube::resources::secrets, {ns, std::string(core::nonce_secret)}));
+  const std::string nonce = secret ? core::secret_bytes(*secret, "nonce") : "";
   if (nonce.empty())
     co_return kube::fail(Errc::missing, "there is no nonce for " + flags.peer +
                                             " (liqoctl create nonce --remote-cluster-id " + flags.peer + ")");
@@ -51,15 +44,12 @@ asio::awaitable<Result<void>> get_nonce(Session& session, const Flags& flags) {
 }
 
 asio::awaitable<Result<void>> delete_nonce(Session& session, const Flags& flags) {
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto ns = co_await (*cluster)->existing_tenant_namespace(flags.peer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  KUBE_CO_TRY(cluster, co_await session.local());
+  KUBE_CO_TRY(ns, co_await cluster->existing_tenant_namespace(flags.peer));
   for (const std::string_view name : {core::nonce_secret, core::signed_nonce_secret}) {
-    auto removed = co_await (*cluster)->remove(kube::resources::secrets, {*ns, std::string(name)});
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
-    if (*removed && !session.flags().dry_run)
-      session.output().success((*cluster)->scope(), "Secret " + std::string(name) + " deleted");
+    KUBE_CO_TRY(removed, co_await cluster->remove(kube::resources::secrets, {ns, std::string(name)}));
+    if (removed && !session.flags().dry_run)
+      session.output().success(cluster->scope(), "Secret " + std::string(name) + " deleted");
   }
   co_return Result<void>();
 }

@@ -66,29 +66,25 @@ asio::awaitable<void> warn_of_more_than_there_is(Session& session, Session::Pair
 /// Peering again leaves a slice that is there as it is, but for amounts that are named now.
 asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, Session::Pair pair) {
   Cluster& consumer = *pair.consumer;
-  auto ns = co_await consumer.existing_tenant_namespace(pair.provider_id);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  KUBE_CO_TRY(ns, co_await consumer.existing_tenant_namespace(pair.provider_id));
   model::SliceRequest request{.name = pair.provider_id,
-                              .ns = *ns,
+                              .ns = ns,
                               .provider = pair.provider_id,
                               .slice_class = flags.slice_class,
                               .create_virtual_node = flags.create_node};
-  auto resources = model::resource_list(flags.resources);
-  if (!resources) co_return std::unexpected(std::move(resources.error()));
-  request.resources = std::move(*resources);
+  KUBE_CO_TRY(resources, model::resource_list(flags.resources));
+  request.resources = std::move(resources);
   const kube::ObjectKey key{request.ns, request.name};
   const json::object named = request.resources;
-  auto done = co_await ensure_slice(session, consumer, std::move(request));
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  if (done->done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
-  const bool wants_node = done->wants_node;
-  auto accepted = co_await wait_for_slice(session, consumer, key, std::move(*done));
+  KUBE_CO_TRY(done, co_await ensure_slice(session, consumer, std::move(request)));
+  if (done.done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
+  const bool wants_node = done.wants_node;
+  auto accepted = co_await wait_for_slice(session, consumer, key, std::move(done));
   if (!accepted) co_return accepted;
   co_await warn_of_more_than_there_is(session, pair, named);
   if (flags.wait != "node" || !wants_node) co_return Result<void>();
-  auto node = co_await wait_for_virtual_node(session, consumer, key);
-  if (!node) co_return std::unexpected(std::move(node.error()));
-  auto ready = co_await wait_for_node(session, consumer, *node, key.name);
+  KUBE_CO_TRY(node, co_await wait_for_virtual_node(session, consumer, key));
+  auto ready = co_await wait_for_node(session, consumer, node, key.name);
   if (ready) co_await warn_of_daemon_sets(consumer);
   co_return ready;
 }
@@ -97,12 +93,11 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
 /// rest of the policy stays.
 asio::awaitable<Result<void>> allow_twin_names(Session& session, Session::Pair pair, std::vector<std::string> names) {
   Cluster& provider = *pair.provider;
-  auto ns = co_await ensure_tenant_namespace(session, provider, pair.consumer_id);
-  if (!ns) co_return kube::fail(std::move(ns.error()), provider.scope());
+  KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, provider, pair.consumer_id), provider.scope());
   // Only with --dry-run the namespace is not there by now.
-  if (provider.would_be_new(kube::resources::namespaces, {"", *ns})) co_return Result<void>();
+  if (provider.would_be_new(kube::resources::namespaces, {"", ns})) co_return Result<void>();
   std::string unreadable;
-  auto done = co_await update(provider, kube::resources::namespaces, {"", *ns}, [&](Object& object) {
+  auto done = co_await update(provider, kube::resources::namespaces, {"", ns}, [&](Object& object) {
     auto policy =
         model::with_twin_names(object.annotation(liqo::api::annotations::pod_policy), pair.consumer_id, names);
     unreadable = policy ? "" : policy.error().text();
@@ -113,40 +108,33 @@ asio::awaitable<Result<void>> allow_twin_names(Session& session, Session::Pair p
   if (!done) co_return kube::fail(std::move(done.error()), provider.scope() + ": allowing names of twins");
   if (!unreadable.empty())
     co_return kube::fail(Errc::invalid_input, provider.scope() + ": the annotation liqo.io/pod-policy of namespace " +
-                                                  *ns + " cannot be understood: " + unreadable);
+                                                  ns + " cannot be understood: " + unreadable);
   if (*done == Ensured::changed)
-    session.output().success(provider.scope(), "names of twins allowed in the policy of tenant namespace " + *ns);
+    session.output().success(provider.scope(), "names of twins allowed in the policy of tenant namespace " + ns);
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> peer(Session& session, const PeerFlags& flags) {
-  if (auto resources = model::resource_list(flags.resources); !resources)
-    co_return std::unexpected(std::move(resources.error()));
+  KUBE_CO_TRYV(model::resource_list(flags.resources));
   if (flags.names_networking())
     session.output().warn("",
                           "flags of the network module have no effect: pods of both clusters must reach each other "
                           "by other means");
-  auto pair = co_await session.both();
-  if (!pair) co_return std::unexpected(std::move(pair.error()));
+  KUBE_CO_TRY(pair, co_await session.both());
   if (!flags.twin_names.empty()) {
-    auto allowed = co_await allow_twin_names(session, *pair, flags.twin_names);
-    if (!allowed) co_return std::unexpected(std::move(allowed.error()));
+    KUBE_CO_TRYV(co_await allow_twin_names(session, pair, flags.twin_names));
   }
-  auto ranges = co_await choose_pod_ranges(session, *pair, flags.addresses);
-  if (!ranges) co_return std::unexpected(std::move(ranges.error()));
-  auto authenticated = co_await authenticate(session, *pair, flags.replace);
-  if (!authenticated) co_return kube::fail(std::move(authenticated.error()), "authentication");
-  auto declared = co_await declare_pod_ranges(session, *pair->consumer, pair->provider_id, std::move(*ranges));
-  if (!declared) co_return kube::fail(std::move(declared.error()), "addresses");
-  auto noted = co_await declare_remote_namespace(session, *pair);
+  KUBE_CO_TRY(ranges, co_await choose_pod_ranges(session, pair, flags.addresses));
+  KUBE_CO_TRYV(co_await authenticate(session, pair, flags.replace), "authentication");
+  KUBE_CO_TRYV(co_await declare_pod_ranges(session, *pair.consumer, pair.provider_id, std::move(ranges)), "addresses");
+  auto noted = co_await declare_remote_namespace(session, pair);
   if (!noted) co_return noted;
   if (flags.create_slice) {
-    auto offloaded = co_await offload(session, flags, *pair);
-    if (!offloaded) co_return kube::fail(std::move(offloaded.error()), "offloading");
+    KUBE_CO_TRYV(co_await offload(session, flags, pair), "offloading");
   }
   if (!session.flags().dry_run)
-    session.output().success("", pair->consumer_id + " is peered with " + pair->provider_id +
-                                     co_await find_step_after_peering(*pair->consumer, pair->provider_id));
+    session.output().success("", pair.consumer_id + " is peered with " + pair.provider_id +
+                                     co_await find_step_after_peering(*pair.consumer, pair.provider_id));
   co_return Result<void>();
 }
 
@@ -158,10 +146,9 @@ struct UnpeerFlags {
 
 /// Asks before pods lose their node.
 asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer, std::string provider) {
-  auto nodes = co_await consumer.list(kinds::virtual_nodes, "", model::about(provider));
-  if (!nodes) co_return std::unexpected(std::move(nodes.error()));
+  KUBE_CO_TRY(nodes, co_await consumer.list(kinds::virtual_nodes, "", model::about(provider)));
   std::vector<Object> pods;
-  for (const Object& node : *nodes) {
+  for (const Object& node : nodes) {
     auto found = co_await consumer.list(kube::resources::pods, "", "", "spec.nodeName=" + std::string(node.name()));
     if (!found && found.error().is_forbidden())
       co_return co_await session.confirm("Pods that run in " + provider +
@@ -176,13 +163,11 @@ asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer
 
 /// Deletes the tenant namespaces of both clusters.
 asio::awaitable<Result<void>> delete_namespaces(Session& session, Session::Pair pair, const UnpeerFlags& flags) {
-  auto home = co_await delete_namespace(session, flags.delete_namespaces, *pair.consumer, pair.provider_id);
-  if (!home) co_return std::unexpected(std::move(home.error()));
-  auto away = co_await delete_namespace(session, flags.delete_namespaces, *pair.provider, pair.consumer_id);
-  if (!away) co_return std::unexpected(std::move(away.error()));
+  KUBE_CO_TRY(home, co_await delete_namespace(session, flags.delete_namespaces, *pair.consumer, pair.provider_id));
+  KUBE_CO_TRY(away, co_await delete_namespace(session, flags.delete_namespaces, *pair.provider, pair.consumer_id));
   if (!flags.wait || session.flags().dry_run) co_return Result<void>();
   // Kubernetes removes a deleted namespace only after five seconds, so both clusters wait at the same time.
-  for (const auto& [cluster, name] : {std::pair{pair.consumer, *home}, std::pair{pair.provider, *away}}) {
+  for (const auto& [cluster, name] : {std::pair{pair.consumer, home}, std::pair{pair.provider, away}}) {
     if (name.empty()) continue;
     auto gone = co_await wait_for_namespace_to_go(*cluster, session.deadline(), name);
     if (!gone) co_return gone;
@@ -191,32 +176,31 @@ asio::awaitable<Result<void>> delete_namespaces(Session& session, Session::Pair 
 }
 
 asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags) {
-  if (auto home = co_await session.local(); !home) co_return std::unexpected(std::move(home.error()));
+  KUBE_CO_TRYV(co_await session.local());
   auto pair = co_await session.both();
   if (!pair && (pair.error().code() == Errc::connect || pair.error().code() == Errc::timeout))
     co_return kube::fail(pair.error().code(),
                          pair.error().text() + "; if the provider will not come back: liqoctl force unpeer ID");
   if (!pair) co_return std::unexpected(std::move(pair.error()));
   Cluster& consumer = *pair->consumer;
-  auto peer = co_await find_peer(consumer, pair->provider_id);
-  if (!peer) co_return std::unexpected(std::move(peer.error()));
-  const bool both_ways = *peer && kube::string_at((*peer)->status(), {"role"}) == "ConsumerAndProvider";
+  KUBE_CO_TRY(peer, co_await find_peer(consumer, pair->provider_id));
+  const bool both_ways = peer && kube::string_at(peer->status(), {"role"}) == "ConsumerAndProvider";
   if (both_ways && flags.delete_namespaces && *flags.delete_namespaces)
     co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
                                                   ": end that peering first, it uses the same tenant namespaces");
-  if (auto yes = co_await confirm_ending(session, consumer, pair->provider_id); !yes) co_return yes;
+  KUBE_CO_TRYV(co_await confirm_ending(session, consumer, pair->provider_id));
   auto cleared = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, flags.delete_volumes);
   if (!cleared) co_return cleared;
-  auto kept = co_await find_kept_twins(consumer, "", pair->provider_id);
-  if (!kept) co_return std::unexpected(std::move(kept.error()));
-  if (!kept->empty() && !flags.delete_volumes)
-    co_return kube::fail(Errc::invalid_input, kept->front().why + "; --delete-volumes of this command deletes it, too");
-  auto done = co_await give_up_twins(session, consumer, std::move(*kept), flags.wait);
+  KUBE_CO_TRY(kept, co_await find_kept_twins(consumer, "", pair->provider_id));
+  if (!kept.empty() && !flags.delete_volumes)
+    co_return kube::fail(Errc::invalid_input, kept.front().why + "; --delete-volumes of this command deletes it, too");
+  auto done = co_await give_up_twins(session, consumer, std::move(kept), flags.wait);
   if (!done) co_return done;
-  done = co_await remove_all(session, consumer,
-                             {.resource = kinds::resource_slices, .label_selector = model::towards(pair->provider_id)},
-                             flags.wait);
-  if (!done) co_return kube::fail(std::move(done.error()), "offloading");
+  KUBE_CO_TRYV(
+      co_await remove_all(session, consumer,
+                          {.resource = kinds::resource_slices, .label_selector = model::towards(pair->provider_id)},
+                          flags.wait),
+      "offloading");
   done = co_await remove_all(session, consumer,
                              {.resource = kinds::virtual_nodes, .label_selector = model::about(pair->provider_id)},
                              flags.wait);

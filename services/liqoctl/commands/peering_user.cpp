@@ -60,12 +60,11 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
   request.mutable_metadata()["name"] = model::peering_user_name(flags.consumer);
   request.mutable_metadata()["labels"] =
       json::object{{model::peering_user_label, model::peering_user_name(flags.consumer)}};
-  auto made = co_await cluster.create(resource, std::move(request));
-  if (!made) co_return std::unexpected(std::move(made.error()));
-  Object approved = *made;
+  KUBE_CO_TRY(made, co_await cluster.create(resource, std::move(request)));
+  Object approved = made;
   approved.tree()["status"] = core::approval_status();
-  auto done = co_await cluster.api().replace(resource, approved, {.subresource = "approval"});
-  if (!done) co_return kube::fail(std::move(done.error()), "approving the certificate");
+  KUBE_CO_TRYV(co_await cluster.api().replace(resource, approved, {.subresource = "approval"}),
+               "approving the certificate");
   std::string certificate;
   const std::function<Look(const Object*)> look = [&certificate](const Object* there) -> Look {
     if (!there) return {.seen = "the request is gone"};
@@ -75,10 +74,9 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
     return {.done = true};
   };
   // The signer is one of the cluster itself.
-  auto there = co_await wait_for_object(
+  KUBE_CO_TRYV(co_await wait_for_object(
       cluster, {.what = "the certificate", .deadline = session.deadline(), .needs_liqod = false},
-      {.resource = resource, .key = made->key()}, look);
-  if (!there) co_return std::unexpected(std::move(there.error()));
+      {.resource = resource, .key = made.key()}, look));
   co_return certificate;
 }
 
@@ -86,28 +84,23 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
 /// nobody has its key.
 asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, const Flags& flags) {
   const std::string name = model::peering_user_name(flags.consumer), selector = model::of_peering_user(flags.consumer);
-  auto bindings = co_await cluster.list(kinds::role_bindings, "", selector);
-  if (!bindings) co_return std::unexpected(std::move(bindings.error()));
+  KUBE_CO_TRY(bindings, co_await cluster.list(kinds::role_bindings, "", selector));
   const auto has = [&](std::string_view suffix) {
     return std::ranges::any_of(
-        *bindings, [&](const Object& one) { return one.name() == name + std::string(suffix) && !one.is_deleting(); });
+        bindings, [&](const Object& one) { return one.name() == name + std::string(suffix) && !one.is_deleting(); });
   };
   if (has(reader_suffix) && has(writer_suffix))
     co_return kube::fail(Errc::invalid_input, "there is a peering user for " + flags.consumer +
                                                   " already: its kubeconfig was printed once; liqoctl delete "
                                                   "peering-user --consumer-cluster-id " +
                                                   flags.consumer + " makes room for another");
-  auto requests = co_await cluster.list(kube::resources::certificate_signing_requests, "", selector);
-  if (!requests) co_return std::unexpected(std::move(requests.error()));
-  if (bindings->empty() && requests->empty()) co_return Result<void>();
+  KUBE_CO_TRY(requests, co_await cluster.list(kube::resources::certificate_signing_requests, "", selector));
+  if (bindings.empty() && requests.empty()) co_return Result<void>();
   session.output().info(cluster.scope(), "a peering user for " + flags.consumer +
                                              " was left half made: it is removed, and a new one made");
-  for (const Object& binding : *bindings)
-    if (auto removed = co_await cluster.remove(kinds::role_bindings, binding.key()); !removed)
-      co_return std::unexpected(std::move(removed.error()));
-  for (const Object& request : *requests)
-    if (auto removed = co_await cluster.remove(kube::resources::certificate_signing_requests, request.key()); !removed)
-      co_return std::unexpected(std::move(removed.error()));
+  for (const Object& binding : bindings) KUBE_CO_TRYV(co_await cluster.remove(kinds::role_bindings, binding.key()));
+  for (const Object& request : requests)
+    KUBE_CO_TRYV(co_await cluster.remove(kube::resources::certificate_signing_requests, request.key()));
   co_return Result<void>();
 }
 
@@ -123,9 +116,8 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto answer = co_await cluster.api().post(resource, {}, {}, json::object(review.tree()));
-    if (!answer) co_return std::unexpected(std::move(answer.error()));
-    co_return Look{.done = kube::bool_at(*answer, {"status", "allowed"}), .seen = "they are not known yet"};
+    KUBE_CO_TRY(answer, co_await cluster.api().post(resource, {}, {}, json::object(review.tree())));
+    co_return Look{.done = kube::bool_at(answer, {"status", "allowed"}), .seen = "they are not known yet"};
   };
   const kube::Deadline deadline{std::min(session.deadline().at, cluster.clock().now() + rights_patience)};
   // The kubeconfig works a moment later in any case.
@@ -140,49 +132,40 @@ asio::awaitable<Result<void>> give_rights(Cluster& cluster, std::string consumer
                                              {kinds::roles.kind, liqo_role}, user, consumer),
                                forge_binding({ns, name + std::string(writer_suffix)},
                                              {kinds::cluster_roles.kind, tenant_role}, user, consumer)}) {
-    auto made = co_await cluster.create(kinds::role_bindings, wanted);
-    if (!made) co_return std::unexpected(std::move(made.error()));
+    KUBE_CO_TRYV(co_await cluster.create(kinds::role_bindings, wanted));
   }
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto id = co_await cluster.id();
-  if (!id) co_return std::unexpected(std::move(id.error()));
-  if (flags.consumer == *id)
-    co_return kube::fail(Errc::invalid_input, *id + " is this cluster: give the ID of the one that is to consume here");
-  auto key = flags.compatibility == "true" ? core::PrivateKey::make_rsa()
-                                           : core::PrivateKey::make_ed25519(core::secure_random);
-  if (!key) co_return std::unexpected(std::move(key.error()));
-  auto random = core::secure_random(16);
-  if (!random) co_return std::unexpected(std::move(random.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(id, co_await cluster.id());
+  if (flags.consumer == id)
+    co_return kube::fail(Errc::invalid_input, id + " is this cluster: give the ID of the one that is to consume here");
+  KUBE_CO_TRY(key, flags.compatibility == "true" ? core::PrivateKey::make_rsa()
+                                                 : core::PrivateKey::make_ed25519(core::secure_random));
+  KUBE_CO_TRY(random, core::secure_random(16));
   // The random part invalidates certificates of an earlier user of that name.
-  const std::string user = model::peering_user_name(flags.consumer) + "-" + kube::hex(*random);
-  auto csr = core::make_signing_request(*key, {user, std::string(liqo::api::control_plane_group)});
-  if (!csr) co_return std::unexpected(std::move(csr.error()));
-  auto ca = kube::net::read_authorities(cluster.config());
-  if (!ca) co_return std::unexpected(std::move(ca.error()));
+  const std::string user = model::peering_user_name(flags.consumer) + "-" + kube::hex(random);
+  KUBE_CO_TRY(csr, core::make_signing_request(key, {user, std::string(liqo::api::control_plane_group)}));
+  KUBE_CO_TRY(ca, kube::net::read_authorities(cluster.config()));
 
-  if (auto room = co_await make_room(session, cluster, flags); !room) co_return room;
-  auto ns = co_await ensure_tenant_namespace(session, cluster, flags.consumer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  auto certificate =
-      session.flags().dry_run ? Result<std::string>(std::string()) : co_await issue(session, cluster, flags, *csr);
-  if (!certificate) co_return std::unexpected(std::move(certificate.error()));
-  if (auto bound = co_await give_rights(cluster, flags.consumer, user, *ns); !bound) co_return bound;
+  KUBE_CO_TRYV(co_await make_room(session, cluster, flags));
+  KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, cluster, flags.consumer));
+  KUBE_CO_TRY(certificate, session.flags().dry_run ? Result<std::string>(std::string())
+                                                   : co_await issue(session, cluster, flags, csr));
+  KUBE_CO_TRYV(co_await give_rights(cluster, flags.consumer, user, ns));
   if (session.flags().dry_run) co_return Result<void>();
-  co_await wait_in_force(session, cluster, user, *ns);
-  session.output().print(core::forge_kubeconfig({.cluster = *id,
+  co_await wait_in_force(session, cluster, user, ns);
+  session.output().print(core::forge_kubeconfig({.cluster = id,
                                                  .server = cluster.config().server.text(),
-                                                 .ca_pem = *ca,
+                                                 .ca_pem = ca,
                                                  .proxy_url = {},
                                                  .user = flags.consumer + "-user",
-                                                 .certificate_pem = *certificate,
-                                                 .key_pem = key->pem(),
-                                                 .ns = *ns}));
+                                                 .certificate_pem = certificate,
+                                                 .key_pem = key.pem(),
+                                                 .ns = ns}));
   session.output().warn(cluster.scope(), "this kubeconfig is shown only now, and lets its holder peer " +
                                              flags.consumer + ": send it over a secure channel");
   co_return Result<void>();
@@ -190,28 +173,23 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
 
 /// Deletes the tenant namespace that liqoctl made for this peering, once it holds nothing of a peering.
 asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluster, std::string consumer) {
-  auto ns = co_await cluster.tenant_namespace(consumer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  if (!ns->exists) co_return Result<void>();
-  auto there = co_await cluster.find(kube::resources::namespaces, {"", ns->name});
-  if (!there) co_return std::unexpected(std::move(there.error()));
-  if (!*there || (*there)->annotation(model::made_by) != model::made_by_liqoctl) co_return Result<void>();
+  KUBE_CO_TRY(ns, co_await cluster.tenant_namespace(consumer));
+  if (!ns.exists) co_return Result<void>();
+  KUBE_CO_TRY(there, co_await cluster.find(kube::resources::namespaces, {"", ns.name}));
+  if (!there || there->annotation(model::made_by) != model::made_by_liqoctl) co_return Result<void>();
   for (const kube::Resource& resource : {kinds::tenants, kinds::identities, kinds::resource_slices}) {
-    auto left = co_await cluster.list(resource, ns->name);
-    if (!left) co_return std::unexpected(std::move(left.error()));
-    if (!left->empty()) co_return Result<void>();
+    KUBE_CO_TRY(left, co_await cluster.list(resource, ns.name));
+    if (!left.empty()) co_return Result<void>();
   }
-  auto removed = co_await cluster.remove(kube::resources::namespaces, {"", ns->name});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (!*removed || session.flags().dry_run) co_return Result<void>();
-  co_return co_await wait_for_namespace_to_go(cluster, session.deadline(), ns->name);
+  KUBE_CO_TRY(removed, co_await cluster.remove(kube::resources::namespaces, {"", ns.name}));
+  if (!removed || session.flags().dry_run) co_return Result<void>();
+  co_return co_await wait_for_namespace_to_go(cluster, session.deadline(), ns.name);
 }
 
 /// Asks where the user may still be needed.
 asio::awaitable<Result<void>> confirm_removal(Session& session, Cluster& cluster, std::string consumer) {
-  auto tenants = co_await cluster.list(kinds::tenants, "");
-  if (!tenants) co_return std::unexpected(std::move(tenants.error()));
-  for (const Object& tenant : *tenants)
+  KUBE_CO_TRY(tenants, co_await cluster.list(kinds::tenants, ""));
+  for (const Object& tenant : tenants)
     if (kube::string_at(tenant.spec(), {"clusterID"}) == consumer && !tenant.is_deleting())
       co_return co_await session.confirm(consumer +
                                          " is still peered, and who has this user alone cannot unpeer "
@@ -220,18 +198,15 @@ asio::awaitable<Result<void>> confirm_removal(Session& session, Cluster& cluster
 }
 
 asio::awaitable<Result<void>> remove(Session& session, const Flags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  if (auto yes = co_await confirm_removal(session, cluster, flags.consumer); !yes) co_return yes;
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRYV(co_await confirm_removal(session, cluster, flags.consumer));
   const std::string selector = model::of_peering_user(flags.consumer);
   std::size_t count = 0;
   for (const kube::Resource& resource : {kinds::role_bindings, kube::resources::certificate_signing_requests}) {
-    auto found = co_await cluster.list(resource, "", selector);
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    for (const Object& object : *found) {
-      auto removed = co_await cluster.remove(resource, object.key());
-      if (!removed) co_return std::unexpected(std::move(removed.error()));
+    KUBE_CO_TRY(found, co_await cluster.list(resource, "", selector));
+    for (const Object& object : found) {
+      KUBE_CO_TRYV(co_await cluster.remove(resource, object.key()));
       ++count;
     }
   }
@@ -246,18 +221,16 @@ asio::awaitable<Result<void>> remove(Session& session, const Flags& flags) {
 }
 
 asio::awaitable<Result<void>> get(Session& session) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  auto users = co_await list_peering_users(**opened);
-  if (!users) co_return std::unexpected(std::move(users.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  KUBE_CO_TRY(users, co_await list_peering_users(*opened));
   if (session.flags().output == Format::json)
-    session.output().print(text::pretty_json(model::documents(*users)));
+    session.output().print(text::pretty_json(model::documents(users)));
   else if (session.flags().output == Format::yaml)
-    session.output().print(text::yaml(model::documents(*users)));
-  else if (users->empty())
+    session.output().print(text::yaml(model::documents(users)));
+  else if (users.empty())
     session.output().info("", "there are no peering users");
   else
-    session.output().print(model::listing(*users, session.clock().wall()));
+    session.output().print(model::listing(users, session.clock().wall()));
   co_return Result<void>();
 }
 

@@ -38,12 +38,10 @@ struct Leftover {
 
 /// The twins that the provider has for this consumer, local to remote.
 asio::awaitable<Result<std::map<std::string, std::string>>> twins_of(Cluster& consumer, std::string provider) {
-  auto tenant = co_await consumer.existing_tenant_namespace(provider);
-  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
-  auto maps = co_await consumer.list(kinds::namespace_maps, *tenant);
-  if (!maps) co_return std::unexpected(std::move(maps.error()));
+  KUBE_CO_TRY(tenant, co_await consumer.existing_tenant_namespace(provider));
+  KUBE_CO_TRY(maps, co_await consumer.list(kinds::namespace_maps, tenant));
   std::map<std::string, std::string> out;
-  for (const Object& map : *maps) {
+  for (const Object& map : maps) {
     const liqo::api::NamespaceMap view(map);
     if (!view.is_outgoing_to(provider)) continue;
     for (const auto& [local, remote] : liqo::core::NamespaceMapping::from(view).entries()) out.emplace(local, remote);
@@ -68,45 +66,39 @@ asio::awaitable<Result<std::set<std::string>>> read_references(Cluster& cluster,
 
 /// The Secrets at home that are copied even if nothing refers to them.
 asio::awaitable<Result<std::set<std::string>>> read_allowed(Cluster& consumer, std::string ns) {
-  auto found = co_await consumer.list(kube::resources::secrets, ns);
-  if (!found) co_return std::unexpected(std::move(found.error()));
+  KUBE_CO_TRY(found, co_await consumer.list(kube::resources::secrets, ns));
   std::set<std::string> allowed;
-  for (const Object& secret : *found)
+  for (const Object& secret : found)
     if (secret.has_annotation(liqo::api::annotations::allow_reflection)) allowed.emplace(secret.name());
   co_return allowed;
 }
 
 /// Whether the pods of a namespace stay at home, so that its Secrets are there for workloads of the provider.
 asio::awaitable<Result<bool>> keeps_pods(Cluster& consumer, std::string ns) {
-  auto found = co_await consumer.find(kinds::namespace_offloadings,
-                                      {std::move(ns), std::string(liqo::api::namespace_offloading_name)});
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  co_return *found&& liqo::api::NamespaceOffloading(**found).pod_strategy() == liqo::api::PodOffloadingStrategy::local;
+  KUBE_CO_TRY(found, co_await consumer.find(kinds::namespace_offloadings,
+                                            {std::move(ns), std::string(liqo::api::namespace_offloading_name)}));
+  co_return found&& liqo::api::NamespaceOffloading(*found).pod_strategy() == liqo::api::PodOffloadingStrategy::local;
 }
 
 asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pair& pair, const PruneFlags& flags) {
-  auto twins = co_await twins_of(*pair.consumer, pair.provider_id);
-  if (!twins) co_return std::unexpected(std::move(twins.error()));
-  if (!flags.ns.empty() && !twins->contains(flags.ns))
+  KUBE_CO_TRY(twins, co_await twins_of(*pair.consumer, pair.provider_id));
+  if (!flags.ns.empty() && !twins.contains(flags.ns))
     co_return kube::fail(Errc::missing, "namespace " + flags.ns + " has no twin in cluster " + pair.provider_id);
   std::vector<Leftover> out;
-  for (const auto& [local, twin] : *twins) {
+  for (const auto& [local, twin] : twins) {
     if (!flags.ns.empty() && flags.ns != local) continue;
-    auto stays = co_await keeps_pods(*pair.consumer, local);
-    if (!stays) co_return std::unexpected(std::move(stays.error()));
-    if (*stays) continue;
-    auto used = co_await read_allowed(*pair.consumer, local);
-    if (!used) co_return std::unexpected(std::move(used.error()));
+    KUBE_CO_TRY(stays, co_await keeps_pods(*pair.consumer, local));
+    if (stays) continue;
+    KUBE_CO_TRY(used, co_await read_allowed(*pair.consumer, local));
     for (const auto& [cluster, ns] : {std::pair{pair.consumer, local}, std::pair{pair.provider, twin}}) {
-      auto referred = co_await read_references(*cluster, ns);
-      if (!referred) co_return std::unexpected(std::move(referred.error()));
-      used->merge(*referred);
+      KUBE_CO_TRY(referred, co_await read_references(*cluster, ns));
+      used.merge(referred);
     }
-    auto secrets = co_await pair.provider->list(kube::resources::secrets, twin,
-                                                kube::label_is(liqo::api::labels::reflection_origin, pair.consumer_id));
-    if (!secrets) co_return std::unexpected(std::move(secrets.error()));
+    KUBE_CO_TRY(secrets,
+                co_await pair.provider->list(kube::resources::secrets, twin,
+                                             kube::label_is(liqo::api::labels::reflection_origin, pair.consumer_id)));
     for (const Object& secret :
-         model::leftover_secrets(*secrets, *used, {.local = pair.consumer_id, .remote = pair.provider_id}))
+         model::leftover_secrets(secrets, used, {.local = pair.consumer_id, .remote = pair.provider_id}))
       out.push_back(
           {local, twin, std::string(secret.name()), std::string(secret.uid()), std::string(secret.resource_version())});
   }
@@ -114,26 +106,22 @@ asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pai
 }
 
 asio::awaitable<Result<void>> prune_secrets(Session& session, const PruneFlags& flags) {
-  auto pair = co_await session.both();
-  if (!pair) co_return std::unexpected(std::move(pair.error()));
-  auto leftovers = co_await find_leftovers(*pair, flags);
-  if (!leftovers) co_return std::unexpected(std::move(leftovers.error()));
-  Cluster& provider = *pair->provider;
-  if (leftovers->empty()) {
+  KUBE_CO_TRY(pair, co_await session.both());
+  KUBE_CO_TRY(leftovers, co_await find_leftovers(pair, flags));
+  Cluster& provider = *pair.provider;
+  if (leftovers.empty()) {
     session.output().info(provider.scope(), "there is no Secret that the Go version has copied and nothing refers to");
     co_return Result<void>();
   }
   std::vector<text::Row> rows;
-  for (const Leftover& one : *leftovers) rows.push_back({one.local, one.twin, kube::printable(one.name)});
+  for (const Leftover& one : leftovers) rows.push_back({one.local, one.twin, kube::printable(one.name)});
   session.output().print(text::table({"NAMESPACE", "TWIN", "SECRET"}, rows));
   if (session.flags().dry_run) co_return Result<void>();
-  const std::string count = std::to_string(leftovers->size());
-  if (auto yes = co_await session.confirm("Of the " + count + " Secrets above the copies in cluster " +
-                                          pair->provider_id + " will be deleted; those at home stay.");
-      !yes)
-    co_return yes;
+  const std::string count = std::to_string(leftovers.size());
+  KUBE_CO_TRYV(co_await session.confirm("Of the " + count + " Secrets above the copies in cluster " + pair.provider_id +
+                                        " will be deleted; those at home stay."));
   std::size_t deleted = 0;
-  for (const Leftover& one : *leftovers) {
+  for (const Leftover& one : leftovers) {
     // A Secret that has changed since may be in use by now.
     auto removed = co_await provider.remove(kube::resources::secrets, {one.twin, one.name},
                                             {.uid = one.uid, .resource_version = one.version});

@@ -24,17 +24,15 @@ struct RefusalFlags {
 asio::awaitable<Result<std::vector<Object>>> read_maps(Cluster& cluster, std::string peer) {
   std::string ns;
   if (!peer.empty()) {
-    auto named = co_await find_tenant_namespace(cluster, peer);
-    if (!named) co_return std::unexpected(std::move(named.error()));
-    ns = std::move(*named);
+    KUBE_CO_TRY(named, co_await find_tenant_namespace(cluster, peer));
+    ns = std::move(named);
   }
   co_return co_await cluster.list(kube::resources::config_maps, ns, "", kube::name_is(admission::refusals_config_map));
 }
 
 asio::awaitable<Result<void>> get_refusals(Session& session, const RefusalFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
   const auto tenants =
       co_await cluster.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
   if (!tenants) co_return std::unexpected(tenants.error());

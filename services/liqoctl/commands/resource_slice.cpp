@@ -27,13 +27,11 @@ struct SliceFlags {
 /// The request with everything that only the cluster knows.
 asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const SliceFlags& flags) {
   model::SliceRequest request = flags.request;
-  auto resources = model::resource_list(flags.resources);
-  if (!resources) co_return std::unexpected(std::move(resources.error()));
-  request.resources = std::move(*resources);
+  KUBE_CO_TRY(resources, model::resource_list(flags.resources));
+  request.resources = std::move(resources);
   if (flags.no_virtual_node) request.create_virtual_node = !*flags.no_virtual_node;
-  auto ns = co_await find_tenant_namespace(cluster, request.provider);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  request.ns = std::move(*ns);
+  KUBE_CO_TRY(ns, co_await find_tenant_namespace(cluster, request.provider));
+  request.ns = std::move(ns);
   co_return request;
 }
 
@@ -49,35 +47,29 @@ asio::awaitable<Result<void>> check_credentials(Cluster& cluster, const model::S
 }
 
 asio::awaitable<Result<void>> create_slice(Session& session, const SliceFlags& flags) {
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto request = co_await complete(**cluster, flags);
-  if (!request) co_return std::unexpected(std::move(request.error()));
+  KUBE_CO_TRY(cluster, co_await session.local());
+  KUBE_CO_TRY(request, co_await complete(*cluster, flags));
   if (session.flags().output != Format::none && !session.flags().dry_run) {
-    print_object(session, model::forge_resource_slice(*request));
+    print_object(session, model::forge_resource_slice(request));
     co_return Result<void>();
   }
-  if (flags.wait && !session.flags().dry_run)
-    if (auto known = co_await check_credentials(**cluster, *request); !known) co_return known;
-  auto done = co_await ensure_slice(session, **cluster, *request);
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  if (done->done == Ensured::dry_run || !flags.wait) co_return Result<void>();
-  const bool is_share = done->slice_class == liqo::core::share_class;
-  auto accepted = co_await wait_for_slice(session, **cluster, {request->ns, request->name}, std::move(*done));
+  if (flags.wait && !session.flags().dry_run) KUBE_CO_TRYV(co_await check_credentials(*cluster, request));
+  KUBE_CO_TRY(done, co_await ensure_slice(session, *cluster, request));
+  if (done.done == Ensured::dry_run || !flags.wait) co_return Result<void>();
+  const bool is_share = done.slice_class == liqo::core::share_class;
+  auto accepted = co_await wait_for_slice(session, *cluster, {request.ns, request.name}, std::move(done));
   // A share is one of what is free.
-  if (accepted && !request->resources.empty() && !is_share)
-    session.output().info((*cluster)->scope(),
-                          "whether the nodes of " + request->provider +
+  if (accepted && !request.resources.empty() && !is_share)
+    session.output().info(cluster->scope(),
+                          "whether the nodes of " + request.provider +
                               " have that much is not shown here: pods that find no room there stay Pending");
   co_return accepted;
 }
 
 asio::awaitable<Result<void>> generate_slice(Session& session, const SliceFlags& flags) {
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto request = co_await complete(**cluster, flags);
-  if (!request) co_return std::unexpected(std::move(request.error()));
-  print_object(session, model::forge_resource_slice(*request));
+  KUBE_CO_TRY(cluster, co_await session.local());
+  KUBE_CO_TRY(request, co_await complete(*cluster, flags));
+  print_object(session, model::forge_resource_slice(request));
   co_return Result<void>();
 }
 

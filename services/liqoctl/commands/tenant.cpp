@@ -27,50 +27,37 @@ struct GenerateFlags {
 };
 
 asio::awaitable<Result<void>> generate_tenant(Session& session, const GenerateFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto id = co_await cluster.id();
-  if (!id) co_return std::unexpected(std::move(id.error()));
-  auto key = co_await read_key(cluster);
-  if (!key) co_return std::unexpected(std::move(key.error()));
-  auto ns = co_await ensure_tenant_namespace(session, cluster, flags.peer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(id, co_await cluster.id());
+  KUBE_CO_TRY(key, co_await read_key(cluster));
+  KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, cluster, flags.peer));
   std::string nonce = flags.nonce;
   if (nonce.empty()) {
     // The one of the last time, so that the same Tenant can be printed again.
-    auto secret = co_await cluster.find(kube::resources::secrets, {*ns, std::string(core::signed_nonce_secret)});
-    if (!secret) co_return std::unexpected(std::move(secret.error()));
-    if (*secret) nonce = core::secret_bytes(**secret, "nonce");
+    KUBE_CO_TRY(secret, co_await cluster.find(kube::resources::secrets, {ns, std::string(core::signed_nonce_secret)}));
+    if (secret) nonce = core::secret_bytes(*secret, "nonce");
     if (nonce.empty())
       co_return kube::fail(Errc::missing,
                            "the provider's nonce is needed: give --nonce (liqoctl get nonce there prints it)");
   }
-  auto signature =
-      co_await obtain_signature(session, cluster, {.tenant_namespace = *ns, .provider = flags.peer, .nonce = nonce});
-  if (!signature) co_return std::unexpected(std::move(signature.error()));
-  const core::TenantOrder order{.tenant_namespace = flags.remote_namespace, .consumer = *id, .signature = *signature};
-  auto tenant = core::forge_tenant(order, *key);
-  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
-  print_object(session, *tenant);
+  KUBE_CO_TRY(signature, co_await obtain_signature(session, cluster,
+                                                   {.tenant_namespace = ns, .provider = flags.peer, .nonce = nonce}));
+  const core::TenantOrder order{.tenant_namespace = flags.remote_namespace, .consumer = id, .signature = signature};
+  KUBE_CO_TRY(tenant, core::forge_tenant(order, key));
+  print_object(session, tenant);
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> create_tenant(Session& session, const HandedFile& file) {
-  auto tenant = read_object(session, file, kinds::tenants);
-  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto consumer = read_peer(file, *tenant);
-  if (!consumer) co_return std::unexpected(std::move(consumer.error()));
-  auto ns = co_await ensure_tenant_namespace(session, cluster, *consumer);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  auto taken = model::tenant_to_admit(*tenant, *ns);
-  if (!taken) co_return kube::fail(std::move(taken.error()), file.path);
-  tell_left_out(session, file, taken->left_out);
-  auto done = co_await admit_tenant(session, cluster, std::move(taken->object));
-  if (!done) co_return std::unexpected(std::move(done.error()));
+  KUBE_CO_TRY(tenant, read_object(session, file, kinds::tenants));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(consumer, read_peer(file, tenant));
+  KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, cluster, consumer));
+  KUBE_CO_TRY(taken, model::tenant_to_admit(tenant, ns), file.path);
+  tell_left_out(session, file, taken.left_out);
+  KUBE_CO_TRYV(co_await admit_tenant(session, cluster, std::move(taken.object)));
   co_return Result<void>();
 }
 

@@ -31,15 +31,13 @@ asio::awaitable<Result<void>> write_policy(Cluster& cluster, const Object& ns, s
   annotations[key] = policy.empty() ? json::value(nullptr) : json::value(policy);
   const json::object body{
       {"metadata", json::object{{"resourceVersion", ns.resource_version()}, {"annotations", std::move(annotations)}}}};
-  auto written = co_await cluster.api().patch(kube::resources::namespaces, ns.key(), {.body = json::serialize(body)});
-  if (!written) co_return std::unexpected(std::move(written.error()));
+  KUBE_CO_TRYV(co_await cluster.api().patch(kube::resources::namespaces, ns.key(), {.body = json::serialize(body)}));
   co_return Result<void>();
 }
 
 /// The stored policy with what the flags change.
 Result<model::ChangedPolicy> changed(const Object& ns, const model::PolicyChange& change) {
-  if (auto its = model::check_tenant_namespace(change.consumer, ns); !its)
-    return std::unexpected(std::move(its.error()));
+  KUBE_TRYV(model::check_tenant_namespace(change.consumer, ns));
   auto policy = model::change_policy(ns.annotation(key), change);
   if (policy || policy.error().code() != Errc::parse) return policy;
   const std::string name(ns.name());
@@ -98,18 +96,14 @@ asio::awaitable<Result<void>> check_consumer(Cluster& cluster, std::string consu
 }
 
 asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& flags) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto name = co_await find_namespace(cluster, flags.consumer);
-  if (!name) co_return std::unexpected(std::move(name.error()));
-  if (!flags.change.only_takes_away())
-    if (auto checked = co_await check_consumer(cluster, flags.consumer, *name); !checked)
-      co_return std::unexpected(std::move(checked.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(name, co_await find_namespace(cluster, flags.consumer));
+  if (!flags.change.only_takes_away()) KUBE_CO_TRYV(co_await check_consumer(cluster, flags.consumer, name));
   model::PolicyChange change = flags.change;
   change.consumer = flags.consumer;
   for (int attempt = 1;; ++attempt) {
-    const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", *name});
+    const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", name});
     if (!ns) co_return std::unexpected(ns.error());
     const auto policy = changed(*ns, change);
     if (!policy) co_return std::unexpected(policy.error());

@@ -39,34 +39,28 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
 
 /// This also runs where Helm has installed Liqo: its hook calls it, and may do nothing else.
 asio::awaitable<Result<void>> check_removal(Session& session, bool prepare) {
-  auto opened = co_await session.local_without_id();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  if (auto unused = co_await check_unused(**opened); !unused) co_return unused;
-  if (prepare)
-    if (auto done = co_await remove_figures(**opened); !done) co_return done;
+  KUBE_CO_TRY(opened, co_await session.local_without_id());
+  KUBE_CO_TRYV(co_await check_unused(*opened));
+  if (prepare) KUBE_CO_TRYV(co_await remove_figures(*opened));
   session.output().success("", "Liqo can be removed: there are no peers and no offloaded namespaces");
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> uninstall(Session& session, const Flags& flags) {
   if (flags.check || flags.prepare) co_return co_await check_removal(session, flags.prepare);
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto there = co_await look_for_installation(cluster);
-  if (!there) co_return std::unexpected(std::move(there.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(there, co_await look_for_installation(cluster));
   const std::string ns = session.flags().liqo();
-  if (auto good = check_installers(*there, ns, "uninstall"); !good) co_return good;
-  if (auto unused = co_await check_unused(cluster); !unused) co_return unused;
+  KUBE_CO_TRYV(check_installers(there, ns, "uninstall"));
+  KUBE_CO_TRYV(co_await check_unused(cluster));
   const std::string more = flags.purge ? ", and its CRDs with it" : "";
-  if (auto yes = co_await session.confirm("Liqo is removed from namespace " + ns + " of this cluster" + more + ".");
-      !yes)
-    co_return yes;
-  if (auto done = co_await remove_installation(session, cluster); !done) co_return done;
+  KUBE_CO_TRYV(co_await session.confirm("Liqo is removed from namespace " + ns + " of this cluster" + more + "."));
+  KUBE_CO_TRYV(co_await remove_installation(session, cluster));
   if (flags.purge) {
     const auto definitions = model::kinds_of_chart(chart_files());
     if (!definitions) co_return std::unexpected(definitions.error());
-    if (auto done = co_await remove_kinds(session, cluster, *definitions); !done) co_return done;
+    KUBE_CO_TRYV(co_await remove_kinds(session, cluster, *definitions));
   }
   std::string stays;
   if (!flags.purge) {

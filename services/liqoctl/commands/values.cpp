@@ -19,35 +19,30 @@ using kube::Errc;
 
 /// The defaults are those of this program's chart.
 asio::awaitable<Result<void>> warn_of_version(Cluster& cluster) {
-  auto version = co_await read_liqod_version(cluster);
-  if (!version) co_return std::unexpected(std::move(version.error()));
-  if (!version->empty() && *version != LIQOCTL_VERSION && *version != "v" LIQOCTL_VERSION)
-    cluster.output().warn(cluster.scope(), "liqod is of version " + *version +
+  KUBE_CO_TRY(version, co_await read_liqod_version(cluster));
+  if (!version.empty() && version != LIQOCTL_VERSION && version != "v" LIQOCTL_VERSION)
+    cluster.output().warn(cluster.scope(), "liqod is of version " + version +
                                                ", and the defaults shown are those of " LIQOCTL_VERSION
                                                ": use the liqoctl of the same release");
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> get_values(Session& session) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto there = co_await look_for_installation(cluster);
-  if (!there) co_return std::unexpected(std::move(there.error()));
-  if (auto good = check_installers(*there, session.flags().liqo(), "get values"); !good) co_return good;
-  if (there->ns.empty())
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(there, co_await look_for_installation(cluster));
+  KUBE_CO_TRYV(check_installers(there, session.flags().liqo(), "get values"));
+  if (there.ns.empty())
     co_return kube::fail(Errc::missing, "Liqo is not installed in cluster " + cluster.api().cluster());
-  auto given = co_await read_given_values(cluster);
-  if (!given) co_return std::unexpected(std::move(given.error()));
-  auto defaults = model::default_values(chart_files());
-  if (!defaults) co_return std::unexpected(std::move(defaults.error()));
-  if (!given->is_recorded)
+  KUBE_CO_TRY(given, co_await read_given_values(cluster));
+  KUBE_CO_TRY(defaults, model::default_values(chart_files()));
+  if (!given.is_recorded)
     session.output().warn(cluster.scope(),
                           "was installed before values were recorded: what was given is what its Deployment and "
                           "ConfigMap show; liqoctl upgrade records it");
-  if (auto warned = co_await warn_of_version(cluster); !warned) co_return warned;
-  json::object in_force = chart::with_defaults(given->values, *defaults);
-  const json::value shown = json::object{{"given", model::without_secrets(std::move(given->values))},
+  KUBE_CO_TRYV(co_await warn_of_version(cluster));
+  json::object in_force = chart::with_defaults(given.values, defaults);
+  const json::value shown = json::object{{"given", model::without_secrets(std::move(given.values))},
                                          {"inForce", model::without_secrets(std::move(in_force))}};
   session.output().print(session.flags().output == Format::json ? text::pretty_json(shown) : text::yaml(shown));
   co_return Result<void>();

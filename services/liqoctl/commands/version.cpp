@@ -14,14 +14,12 @@ struct VersionFlags {
 asio::awaitable<Result<void>> version(Session& session, const VersionFlags& flags) {
   session.output().print("Client version: " LIQOCTL_VERSION "\n");
   if (flags.client_only) co_return Result<void>();
-  auto cluster = co_await session.local();
-  if (!cluster) co_return std::unexpected(std::move(cluster.error()));
-  auto found = co_await read_liqod_version(**cluster);
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  session.output().print("Server version: " + (found->empty() ? "unknown" : *found) + "\n");
-  if (found->empty()) {
-    session.output().warn("", "namespace " + (*cluster)->liqo_namespace() + " has no Deployment of liqod");
-  } else if (*found != LIQOCTL_VERSION && *found != "v" LIQOCTL_VERSION) {
+  KUBE_CO_TRY(cluster, co_await session.local());
+  KUBE_CO_TRY(found, co_await read_liqod_version(*cluster));
+  session.output().print("Server version: " + (found.empty() ? "unknown" : found) + "\n");
+  if (found.empty()) {
+    session.output().warn("", "namespace " + cluster->liqo_namespace() + " has no Deployment of liqod");
+  } else if (found != LIQOCTL_VERSION && found != "v" LIQOCTL_VERSION) {
     session.output().warn("", "liqoctl and liqod differ in version: use the liqoctl of the same release");
   }
   co_return Result<void>();

@@ -30,40 +30,35 @@ struct NodeFlags {
 
 /// Follows slice -> Identity -> Secret, and reports which link is missing.
 asio::awaitable<Result<void>> take_slice(Cluster& cluster, model::VirtualNodeRequest& request, std::string name) {
-  auto slice = co_await cluster.find(kinds::resource_slices, {request.ns, name});
-  if (!slice) co_return std::unexpected(std::move(slice.error()));
-  if (!*slice)
+  KUBE_CO_TRY(slice, co_await cluster.find(kinds::resource_slices, {request.ns, name}));
+  if (!slice)
     co_return kube::fail(Errc::missing, "there is no ResourceSlice " + name + " in " + request.ns +
                                             " (liqoctl get resourceslice lists what there is)");
-  if (!liqo::api::ResourceSlice(**slice).is_accepted(liqo::api::slice_conditions::resources))
+  if (!liqo::api::ResourceSlice(*slice).is_accepted(liqo::api::slice_conditions::resources))
     co_return kube::fail(Errc::missing, "the provider has not accepted ResourceSlice " + name +
                                             ": liqoctl describe resourceslice " + name + " tells why");
-  auto identity = co_await cluster.find(kinds::identities, {request.ns, "resourceslice-" + name});
-  if (!identity) co_return std::unexpected(std::move(identity.error()));
-  if (!*identity)
+  KUBE_CO_TRY(identity, co_await cluster.find(kinds::identities, {request.ns, "resourceslice-" + name}));
+  if (!identity)
     co_return kube::fail(
         Errc::missing, "ResourceSlice " + name + " has no Identity resourceslice-" + name + " yet: is liqod running?");
-  request.kubeconfig_secret = kube::string_at((*identity)->status(), {"kubeconfigSecretRef", "name"});
+  request.kubeconfig_secret = kube::string_at(identity->status(), {"kubeconfigSecretRef", "name"});
   if (request.kubeconfig_secret.empty())
     co_return kube::fail(Errc::missing,
                          "Identity resourceslice-" + name + " has no kubeconfig Secret yet: is liqod running?");
-  model::take_from_slice(request, **slice);
+  model::take_from_slice(request, *slice);
   co_return Result<void>();
 }
 
 Result<void> take_flags(model::VirtualNodeRequest& request, const NodeFlags& flags) {
-  auto resources = model::resource_list(flags.resources);
-  if (!resources) return std::unexpected(std::move(resources.error()));
+  KUBE_TRY(resources, model::resource_list(flags.resources));
   for (const auto& [key, amount] : {std::pair{"cpu", "2"}, std::pair{"memory", "4Gi"}, std::pair{"pods", "110"}})
-    if (!resources->contains(key)) (*resources)[key] = amount;
-  request.resources = std::move(*resources);
+    if (!resources.contains(key)) resources[key] = amount;
+  request.resources = std::move(resources);
   request.kubeconfig_secret = flags.secret;
-  auto labels = model::pairs(flags.labels, "--labels");
-  if (!labels) return std::unexpected(std::move(labels.error()));
-  request.labels = std::move(*labels);
-  auto selector = model::pairs(flags.node_selector, "--node-selector");
-  if (!selector) return std::unexpected(std::move(selector.error()));
-  request.node_selector = std::move(*selector);
+  KUBE_TRY(labels, model::pairs(flags.labels, "--labels"));
+  request.labels = std::move(labels);
+  KUBE_TRY(selector, model::pairs(flags.node_selector, "--node-selector"));
+  request.node_selector = std::move(selector);
   return {};
 }
 
@@ -72,9 +67,8 @@ asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) 
   // What is not given is left to the VkOptionsTemplate.
   if (flags.create_node_flag->given()) request.create_node = flags.create_node;
   if (flags.network_check_flag->given()) request.disable_network_check = flags.disable_network_check;
-  auto ns = co_await find_tenant_namespace(cluster, request.provider);
-  if (!ns) co_return std::unexpected(std::move(ns.error()));
-  request.ns = std::move(*ns);
+  KUBE_CO_TRY(ns, co_await find_tenant_namespace(cluster, request.provider));
+  request.ns = std::move(ns);
   Result<void> taken;
   if (flags.slice.empty()) {
     taken = take_flags(request, flags);
@@ -86,25 +80,22 @@ asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) 
 }
 
 asio::awaitable<Result<void>> create_node(Session& session, const NodeFlags& flags, bool only_print) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto wanted = co_await forge(cluster, flags);
-  if (!wanted) co_return std::unexpected(std::move(wanted.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(wanted, co_await forge(cluster, flags));
   if (only_print || (session.flags().output != Format::none && !session.flags().dry_run)) {
-    print_object(session, *wanted);
+    print_object(session, wanted);
     co_return Result<void>();
   }
-  auto namesakes = co_await cluster.list(kinds::virtual_nodes, "", {}, kube::name_is(wanted->name()));
+  auto namesakes = co_await cluster.list(kinds::virtual_nodes, "", {}, kube::name_is(wanted.name()));
   // Who may not look into all namespaces is told by admission.
   if (!namesakes && !namesakes.error().is_forbidden()) co_return std::unexpected(std::move(namesakes.error()));
-  if (std::string refusal = namesakes ? model::refuse_namesakes(*wanted, *namesakes) : ""; !refusal.empty())
+  if (std::string refusal = namesakes ? model::refuse_namesakes(wanted, *namesakes) : ""; !refusal.empty())
     co_return kube::fail(Errc::unsupported, std::move(refusal));
-  auto done = co_await ensure(cluster, kinds::virtual_nodes, *wanted, {"resourceQuota"});
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  session.output().success(cluster.scope(), "VirtualNode " + wanted->key().text() + " " + std::string(in_words(*done)));
-  if (*done == Ensured::dry_run || !flags.wait) co_return Result<void>();
-  co_return co_await wait_for_node(session, cluster, wanted->key());
+  KUBE_CO_TRY(done, co_await ensure(cluster, kinds::virtual_nodes, wanted, {"resourceQuota"}));
+  session.output().success(cluster.scope(), "VirtualNode " + wanted.key().text() + " " + std::string(in_words(done)));
+  if (done == Ensured::dry_run || !flags.wait) co_return Result<void>();
+  co_return co_await wait_for_node(session, cluster, wanted.key());
 }
 
 asio::awaitable<Result<void>> delete_nodes(Session& session, const DeleteFlags& flags) {

@@ -29,10 +29,9 @@ asio::awaitable<Result<void>> send(Session&, const VolumeFlags& flags) {
 }
 
 asio::awaitable<Result<void>> receive(Session& session, const VolumeFlags& flags) {
-  auto kept = receive_files(flags.directory, STDIN_FILENO);
-  if (!kept) co_return std::unexpected(std::move(kept.error()));
-  session.output().print(std::string(kept->owners ? "" : "--without-owners\n") +
-                         (kept->modes ? "" : "--without-modes\n") + std::string(volume_end));
+  KUBE_CO_TRY(kept, receive_files(flags.directory, STDIN_FILENO));
+  session.output().print(std::string(kept.owners ? "" : "--without-owners\n") +
+                         (kept.modes ? "" : "--without-modes\n") + std::string(volume_end));
   co_return Result<void>();
 }
 
@@ -42,9 +41,8 @@ asio::awaitable<Result<void>> list(Session&, const VolumeFlags& flags) {
 }
 
 asio::awaitable<Result<void>> state(Session& session, const VolumeFlags& flags) {
-  auto state = state_of_files(flags.directory);
-  if (!state) co_return std::unexpected(std::move(state.error()));
-  session.output().print(*state + std::string(volume_end));
+  KUBE_CO_TRY(state, state_of_files(flags.directory));
+  session.output().print(state + std::string(volume_end));
   co_return Result<void>();
 }
 

@@ -72,10 +72,9 @@ asio::awaitable<Result<std::vector<ChartObject>>> find_all_but(Cluster& cluster,
 }
 
 asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& definition) {
-  auto there = co_await cluster.find(kinds::custom_resource_definitions, definition.key());
-  if (!there) co_return std::unexpected(std::move(there.error()));
-  if (!*there) co_return false;
-  const auto lost = model::lost_between((*there)->tree(), definition.tree());
+  KUBE_CO_TRY(there, co_await cluster.find(kinds::custom_resource_definitions, definition.key()));
+  if (!there) co_return false;
+  const auto lost = model::lost_between(there->tree(), definition.tree());
   if (lost.empty()) co_return false;
   cluster.output().info(cluster.scope(), "CRD " + definition.key().name +
                                              " stays as it is: it takes more than that of " + "this version (" +

@@ -45,9 +45,8 @@ bool is_rolled_out(const Object& deployment) {
 }  // namespace
 
 asio::awaitable<Result<std::string>> read_liqod_image(Cluster& cluster) {
-  auto found = co_await cluster.list(kinds::deployments, cluster.liqo_namespace());
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  for (const Object& deployment : *found)
+  KUBE_CO_TRY(found, co_await cluster.list(kinds::deployments, cluster.liqo_namespace()));
+  for (const Object& deployment : found)
     for (const auto& container : kube::array_at(deployment.spec(), {"template", "spec", "containers"}))
       if (const auto name = kube::string_at(container, {"name"}); name == "liqod" || name == "controller-manager")
         co_return std::string(kube::string_at(container, {"image"}));
@@ -61,11 +60,10 @@ asio::awaitable<Result<std::string>> read_liqod_version(Cluster& cluster) {
 }
 
 asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {
-  auto found = co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"});
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  if (!*found) co_return Look{.seen = "there is no Deployment liqod"};
-  if (is_rolled_out(**found)) co_return Look{.done = true};
-  co_return Look{.seen = co_await trouble_of_daemon(cluster, **found)};
+  KUBE_CO_TRY(found, co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"}));
+  if (!found) co_return Look{.seen = "there is no Deployment liqod"};
+  if (is_rolled_out(*found)) co_return Look{.done = true};
+  co_return Look{.seen = co_await trouble_of_daemon(cluster, *found)};
 }
 
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster) {

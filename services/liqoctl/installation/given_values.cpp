@@ -14,25 +14,20 @@ namespace kinds = liqo::api::kinds;
 
 /// What an installation that has no record of its values shows of them.
 asio::awaitable<Result<json::object>> read_shown_values(Cluster& cluster) {
-  auto defaults = model::default_values(chart_files());
-  if (!defaults) co_return std::unexpected(std::move(defaults.error()));
-  auto deployment = co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"});
-  if (!deployment) co_return std::unexpected(std::move(deployment.error()));
-  auto policy = co_await cluster.find(kube::resources::config_maps,
-                                      {cluster.liqo_namespace(), std::string(liqo::core::policy_config_map)});
-  if (!policy) co_return std::unexpected(std::move(policy.error()));
-  co_return model::shown_values(*deployment ? &**deployment : nullptr, *policy ? &**policy : nullptr, *defaults);
+  KUBE_CO_TRY(defaults, model::default_values(chart_files()));
+  KUBE_CO_TRY(deployment, co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"}));
+  KUBE_CO_TRY(policy, co_await cluster.find(kube::resources::config_maps,
+                                            {cluster.liqo_namespace(), std::string(liqo::core::policy_config_map)}));
+  co_return model::shown_values(deployment ? &*deployment : nullptr, policy ? &*policy : nullptr, defaults);
 }
 
 }  // namespace
 
 asio::awaitable<Result<GivenValues>> read_given_values(Cluster& cluster) {
-  auto secret = co_await cluster.find(kube::resources::secrets,
-                                      {cluster.liqo_namespace(), std::string(model::given_values_secret)});
-  if (!secret) co_return std::unexpected(std::move(secret.error()));
-  auto values = *secret ? model::read_given_values(**secret) : co_await read_shown_values(cluster);
-  if (!values) co_return std::unexpected(std::move(values.error()));
-  co_return GivenValues{.values = std::move(*values), .is_recorded = secret->has_value()};
+  KUBE_CO_TRY(secret, co_await cluster.find(kube::resources::secrets,
+                                            {cluster.liqo_namespace(), std::string(model::given_values_secret)}));
+  KUBE_CO_TRY(values, secret ? model::read_given_values(*secret) : co_await read_shown_values(cluster));
+  co_return GivenValues{.values = std::move(values), .is_recorded = secret.has_value()};
 }
 
 }  // namespace liqoctl

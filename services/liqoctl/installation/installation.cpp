@@ -29,12 +29,10 @@ constexpr int oldest_minor = 30;
 
 /// Removes the objects of the chart that are in the cluster and not in `kept`.
 asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> kept) {
-  auto others = co_await find_all_but(cluster, std::move(kept));
-  if (!others) co_return std::unexpected(std::move(others.error()));
-  for (const auto& [kind, key] : *others) {
-    auto removed = co_await cluster.remove(kind, key);
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
-    if (*removed) cluster.output().detail(cluster.scope(), std::string(kind.kind) + " " + key.text() + " removed");
+  KUBE_CO_TRY(others, co_await find_all_but(cluster, std::move(kept)));
+  for (const auto& [kind, key] : others) {
+    KUBE_CO_TRY(removed, co_await cluster.remove(kind, key));
+    if (removed) cluster.output().detail(cluster.scope(), std::string(kind.kind) + " " + key.text() + " removed");
   }
   co_return Result<void>();
 }
@@ -52,9 +50,9 @@ asio::awaitable<Result<void>> check_kind(Cluster& cluster, kube::Resource kind) 
 }
 
 asio::awaitable<Result<void>> check_version(Cluster& cluster) {
-  auto text = co_await cluster.api().raw("/version", std::chrono::seconds(10));
-  if (!text) co_return kube::fail(std::move(text.error()), "asking for the version of Kubernetes");
-  const auto version = kube::parse_json(*text);
+  KUBE_CO_TRY(text, co_await cluster.api().raw("/version", std::chrono::seconds(10)),
+              "asking for the version of Kubernetes");
+  const auto version = kube::parse_json(text);
   if (!version) co_return std::unexpected(version.error());
   const std::string_view major = kube::string_at(*version, {"major"}), minor = kube::string_at(*version, {"minor"});
   int number = 0;
@@ -112,12 +110,10 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
     cluster.output().doing(cluster.scope(), "applying " + std::string(kind->kind) + " " + object.key().text());
     if (*kind == kinds::custom_resource_definitions) {
       served.push_back(object.key());
-      auto narrows = co_await would_narrow(cluster, object);
-      if (!narrows) co_return std::unexpected(std::move(narrows.error()));
-      if (*narrows) continue;
+      KUBE_CO_TRY(narrows, co_await would_narrow(cluster, object));
+      if (narrows) continue;
     }
-    auto applied = co_await cluster.api().apply(*kind, object, field_manager);
-    if (!applied) co_return std::unexpected(std::move(applied.error()));
+    KUBE_CO_TRYV(co_await cluster.api().apply(*kind, object, field_manager));
   }
   for (const kube::ObjectKey& key : served) {
     auto done = co_await wait_for_object(
@@ -132,33 +128,28 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
 
 asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& cluster,
                                                  const std::vector<json::value>& manifests) {
-  if (auto applied = co_await apply_all(session, cluster, manifests); !applied) co_return applied;
+  KUBE_CO_TRYV(co_await apply_all(session, cluster, manifests));
   co_return co_await remove_all_but(cluster, places_of(manifests));
 }
 
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
   // The daemon does not make the API again without its role.
-  auto removed = co_await cluster.remove(kinds::cluster_roles, {"", std::string(liqo::api::metric_agent_role)});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  KUBE_CO_TRYV(co_await cluster.remove(kinds::cluster_roles, {"", std::string(liqo::api::metric_agent_role)}));
   const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};
-  auto found = co_await cluster.find(liqo::api::kinds::api_services, key);
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  const bool is_ours =
-      *found && std::ranges::any_of((*found)->owner_references(), [](const kube::OwnerReference& owner) {
-        return owner.name == liqo::api::metric_agent_role;
-      });
+  KUBE_CO_TRY(found, co_await cluster.find(liqo::api::kinds::api_services, key));
+  const bool is_ours = found && std::ranges::any_of(found->owner_references(), [](const kube::OwnerReference& owner) {
+                         return owner.name == liqo::api::metric_agent_role;
+                       });
   if (!is_ours) co_return Result<void>();
-  removed = co_await cluster.remove(liqo::api::kinds::api_services, key);
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  KUBE_CO_TRYV(co_await cluster.remove(liqo::api::kinds::api_services, key));
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& cluster) {
   const std::string ns = cluster.liqo_namespace();
   cluster.output().doing(cluster.scope(), "removing liqod");
-  if (auto first = co_await remove_figures(cluster); !first) co_return first;
-  auto removed = co_await cluster.remove(kinds::deployments, {ns, "liqod"});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  KUBE_CO_TRYV(co_await remove_figures(cluster));
+  KUBE_CO_TRYV(co_await cluster.remove(kinds::deployments, {ns, "liqod"}));
   auto done = co_await wait_for_absence(
       cluster, {.what = "the pods of liqod to go", .deadline = session.deadline()},
       {.resource = kube::resources::pods, .ns = ns, .label_selector = "app.kubernetes.io/name=liqod"});
@@ -177,14 +168,10 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
        {kube::resources::secrets, liqo::core::cluster_keys_secret},
        {kube::resources::config_maps, liqo::core::cluster_id_config_map},
        {kube::resources::leases, "liqod"}}};
-  for (const auto& [kind, name] : own)
-    if (auto gone = co_await cluster.remove(kind, {ns, std::string(name)}); !gone)
-      co_return std::unexpected(std::move(gone.error()));
-  auto space = co_await cluster.find(kube::resources::namespaces, {"", ns});
-  if (!space) co_return std::unexpected(std::move(space.error()));
-  if (*space && (*space)->annotation(model::made_by) == model::made_by_liqoctl) {
-    auto gone = co_await cluster.remove(kube::resources::namespaces, {"", ns});
-    if (!gone) co_return std::unexpected(std::move(gone.error()));
+  for (const auto& [kind, name] : own) KUBE_CO_TRYV(co_await cluster.remove(kind, {ns, std::string(name)}));
+  KUBE_CO_TRY(space, co_await cluster.find(kube::resources::namespaces, {"", ns}));
+  if (space && space->annotation(model::made_by) == model::made_by_liqoctl) {
+    KUBE_CO_TRYV(co_await cluster.remove(kube::resources::namespaces, {"", ns}));
     co_return co_await wait_for_namespace_to_go(cluster, session.deadline(), ns, "namespace");
   }
   co_return Result<void>();
@@ -194,8 +181,7 @@ asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
                                            const std::vector<json::value>& definitions) {
   for (const json::value& definition : definitions) {
     const kube::ObjectKey key{"", std::string(kube::string_at(definition, {"metadata", "name"}))};
-    auto removed = co_await cluster.remove(kinds::custom_resource_definitions, key);
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    KUBE_CO_TRYV(co_await cluster.remove(kinds::custom_resource_definitions, key));
     auto gone =
         co_await wait_for_object_to_go(cluster, {.what = "CRD " + key.name + " to go", .deadline = session.deadline()},
                                        {.resource = kinds::custom_resource_definitions, .key = key});

@@ -11,32 +11,28 @@ using kube::Errc;
 
 asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
   Installed there;
-  auto bound = co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-liqod"});
-  if (!bound) co_return std::unexpected(std::move(bound.error()));
-  if (*bound) {
-    for (const json::value& subject : kube::array_at((*bound)->tree(), {"subjects"}))
+  KUBE_CO_TRY(bound, co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-liqod"}));
+  if (bound) {
+    for (const json::value& subject : kube::array_at(bound->tree(), {"subjects"}))
       there.ns = kube::string_at(subject, {"namespace"});
-    there.helm_release = (*bound)->annotation("meta.helm.sh/release-name");
+    there.helm_release = bound->annotation("meta.helm.sh/release-name");
   }
   // Helm installs what its hook needs before the rest of the chart, and removes it with the hook.
-  auto hook = co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-kinds"});
-  if (!hook) co_return std::unexpected(std::move(hook.error()));
-  there.helm_installs = there.ns.empty() && hook->has_value();
-  auto go = co_await cluster.list(kinds::deployments, "",
-                                  "app.kubernetes.io/part-of=liqo,app.kubernetes.io/component=controller-manager");
-  if (!go) co_return std::unexpected(std::move(go.error()));
-  if (!go->empty()) there.go_liqo = go->front().key().ns;
-  auto kubelets = co_await find_virtual_kubelets(cluster);
-  if (!kubelets) co_return std::unexpected(std::move(kubelets.error()));
-  there.virtual_kubelets = std::move(*kubelets);
+  KUBE_CO_TRY(hook, co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-kinds"}));
+  there.helm_installs = there.ns.empty() && hook.has_value();
+  KUBE_CO_TRY(go,
+              co_await cluster.list(kinds::deployments, "",
+                                    "app.kubernetes.io/part-of=liqo,app.kubernetes.io/component=controller-manager"));
+  if (!go.empty()) there.go_liqo = go.front().key().ns;
+  KUBE_CO_TRY(kubelets, co_await find_virtual_kubelets(cluster));
+  there.virtual_kubelets = std::move(kubelets);
   co_return there;
 }
 
 asio::awaitable<Result<std::vector<kube::ObjectKey>>> find_virtual_kubelets(Cluster& cluster) {
-  auto found = co_await cluster.list(kinds::deployments, "", std::string(model::virtual_kubelets));
-  if (!found) co_return std::unexpected(std::move(found.error()));
+  KUBE_CO_TRY(found, co_await cluster.list(kinds::deployments, "", std::string(model::virtual_kubelets)));
   std::vector<kube::ObjectKey> keys;
-  for (const Object& deployment : *found) keys.push_back(deployment.key());
+  for (const Object& deployment : found) keys.push_back(deployment.key());
   co_return keys;
 }
 

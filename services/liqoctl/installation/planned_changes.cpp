@@ -11,19 +11,16 @@ using model::ObjectChange;
 /// Nothing where it would stay as it is.
 asio::awaitable<Result<std::optional<ObjectChange>>> plan_change(Cluster& cluster, kube::Resource kind, Object wanted) {
   ObjectChange change{.object = std::string(kind.kind) + " " + wanted.key().text()};
-  auto there = co_await cluster.find(kind, wanted.key());
-  if (!there) co_return std::unexpected(std::move(there.error()));
-  if (!*there) co_return change;
+  KUBE_CO_TRY(there, co_await cluster.find(kind, wanted.key()));
+  if (!there) co_return change;
   if (kind == liqo::api::kinds::custom_resource_definitions) {
-    auto narrows = co_await would_narrow(cluster, wanted);
-    if (!narrows) co_return std::unexpected(std::move(narrows.error()));
-    if (*narrows) co_return std::nullopt;
+    KUBE_CO_TRY(narrows, co_await would_narrow(cluster, wanted));
+    if (narrows) co_return std::nullopt;
   }
-  auto after = co_await cluster.api().patch(kind, wanted.key(), {kube::PatchType::apply, wanted.text(), true},
-                                            {.field_manager = field_manager, .dry_run = true});
-  if (!after) co_return std::unexpected(std::move(after.error()));
+  KUBE_CO_TRY(after, co_await cluster.api().patch(kind, wanted.key(), {kube::PatchType::apply, wanted.text(), true},
+                                                  {.field_manager = field_manager, .dry_run = true}));
   change.kind = ObjectChange::Kind::changed;
-  change.fields = model::differences(**there, *after);
+  change.fields = model::differences(*there, after);
   if (change.fields.empty()) co_return std::nullopt;
   co_return change;
 }
@@ -38,14 +35,12 @@ asio::awaitable<Result<std::vector<ObjectChange>>> plan_changes(Cluster& cluster
   for (const kube::json::value& manifest : manifests) {
     const auto kind = resource_of(manifest);
     if (!kind) co_return std::unexpected(kind.error());
-    auto change = co_await plan_change(cluster, *kind, Object(manifest.as_object()));
-    if (!change) co_return std::unexpected(std::move(change.error()));
-    if (*change) changes.push_back(std::move(**change));
+    KUBE_CO_TRY(change, co_await plan_change(cluster, *kind, Object(manifest.as_object())));
+    if (change) changes.push_back(std::move(*change));
   }
   if (only_these) co_return changes;
-  auto others = co_await find_all_but(cluster, places_of(manifests));
-  if (!others) co_return std::unexpected(std::move(others.error()));
-  for (const ChartObject& one : *others)
+  KUBE_CO_TRY(others, co_await find_all_but(cluster, places_of(manifests)));
+  for (const ChartObject& one : others)
     changes.push_back({.kind = ObjectChange::Kind::removed,
                        .object = std::string(one.kind.kind) + " " + one.key.text(),
                        .fields = {}});

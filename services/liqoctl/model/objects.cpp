@@ -140,9 +140,8 @@ kube::Result<Object> forge_namespace_offloading(const OffloadingRequest& request
   json::array terms;
   for (const std::string& selector : request.cluster_selectors) {
     if (selector.empty()) continue;
-    auto requirements = liqo::core::parse_selector(selector);
-    if (!requirements) return kube::fail(std::move(requirements.error()), "--selector");
-    terms.push_back(json::object{{"matchExpressions", std::move(*requirements)}});
+    KUBE_TRY(requirements, liqo::core::parse_selector(selector), "--selector");
+    terms.push_back(json::object{{"matchExpressions", std::move(requirements)}});
   }
   // A spec without a selector means every virtual node.
   if (!terms.empty()) spec["clusterSelector"] = json::object{{"nodeSelectorTerms", std::move(terms)}};
@@ -225,9 +224,8 @@ std::string pods_in_words(const std::vector<Object>& pods) {
 
 kube::Result<std::string> with_twin_names(std::string_view policy, std::string_view consumer,
                                           const std::vector<std::string>& names) {
-  auto parsed = kube::parse_json(policy.empty() ? "{}" : policy);
-  if (!parsed) return std::unexpected(std::move(parsed.error()));
-  json::object* keys = parsed->if_object();
+  KUBE_TRY(parsed, kube::parse_json(policy.empty() ? "{}" : policy));
+  json::object* keys = parsed.if_object();
   json::value* listed = keys ? &(*keys)["twinNames"] : nullptr;
   if (listed && listed->is_null()) *listed = json::array{"*-" + std::string(consumer)};
   if (!listed || !listed->is_array())
@@ -235,7 +233,7 @@ kube::Result<std::string> with_twin_names(std::string_view policy, std::string_v
   json::array& allowed = listed->get_array();
   for (const std::string& name : names)
     if (std::ranges::find(allowed, json::value(name)) == allowed.end()) allowed.emplace_back(name);
-  return json::serialize(*parsed);
+  return json::serialize(parsed);
 }
 
 kube::Result<json::object> pairs(const std::vector<std::string>& given, const std::string& flag) {

@@ -30,19 +30,18 @@ asio::awaitable<Result<Seen>> list_if_any(Cluster& cluster, const kube::Resource
 
 asio::awaitable<Result<std::vector<model::Cidr>>> propose(Session& session, Cluster& provider, std::string id) {
   const std::string ns = provider.liqo_namespace();
-  auto told = co_await provider.find(kube::resources::config_maps, {ns, std::string(core::cluster_id_config_map)});
-  if (!told) co_return kube::fail(std::move(told.error()), provider.scope());
-  auto ranges = model::published_ranges(*told ? &**told : nullptr, {});
+  KUBE_CO_TRY(told,
+              co_await provider.find(kube::resources::config_maps, {ns, std::string(core::cluster_id_config_map)}),
+              provider.scope());
+  auto ranges = model::published_ranges(told ? &*told : nullptr, {});
   std::string how = " (as " + id + " says; --pod-cidr overrides this)";
   if (ranges.empty()) {
-    auto networks = co_await list_if_any(provider, kinds::networks, ns);
-    if (!networks) co_return kube::fail(std::move(networks.error()), provider.scope());
-    ranges = model::published_ranges(nullptr, networks->objects);
+    KUBE_CO_TRY(networks, co_await list_if_any(provider, kinds::networks, ns), provider.scope());
+    ranges = model::published_ranges(nullptr, networks.objects);
   }
   if (ranges.empty()) {
-    auto nodes = co_await list_if_any(provider, kube::resources::nodes, "");
-    if (!nodes) co_return kube::fail(std::move(nodes.error()), provider.scope());
-    ranges = model::node_ranges(nodes->objects);
+    KUBE_CO_TRY(nodes, co_await list_if_any(provider, kube::resources::nodes, ""), provider.scope());
+    ranges = model::node_ranges(nodes.objects);
     how = " (those of its nodes today; --pod-cidr overrides this)";
   }
   if (ranges.empty()) {
@@ -61,23 +60,21 @@ asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& sessio
                                                                  const AddressFlags& flags) {
   if (!flags.local_cidrs.empty()) {
     const std::string joined = kube::join(flags.local_cidrs, ",");
-    auto ranges = joined == "none" ? Result<std::vector<model::Cidr>>() : core::parse_ranges(joined);
-    if (!ranges) co_return kube::fail(std::move(ranges.error()), "--local-cidr");
+    KUBE_CO_TRY(ranges, joined == "none" ? Result<std::vector<model::Cidr>>() : core::parse_ranges(joined),
+                "--local-cidr");
     std::vector<model::OwnRange> own;
-    for (const model::Cidr& range : *ranges) own.push_back({range, "its own addresses (--local-cidr)"});
+    for (const model::Cidr& range : ranges) own.push_back({range, "its own addresses (--local-cidr)"});
     co_return own;
   }
-  auto services = co_await list_if_any(consumer, kinds::service_cidrs, "");
-  if (!services) co_return kube::fail(std::move(services.error()), consumer.scope());
-  auto nodes = co_await list_if_any(consumer, kube::resources::nodes, "");
-  if (!nodes) co_return kube::fail(std::move(nodes.error()), consumer.scope());
+  KUBE_CO_TRY(services, co_await list_if_any(consumer, kinds::service_cidrs, ""), consumer.scope());
+  KUBE_CO_TRY(nodes, co_await list_if_any(consumer, kube::resources::nodes, ""), consumer.scope());
   auto api = co_await consumer.api().get(kube::resources::services, {"default", "kubernetes"});
   if (!api && !api.error().is_not_found() && !api.error().is_forbidden())
     co_return kube::fail(std::move(api.error()), consumer.scope());
-  if (services->refused || nodes->refused)
+  if (services.refused || nodes.refused)
     session.output().warn(consumer.scope(),
                           "this user may not read which ranges this cluster has itself: give them with --local-cidr");
-  co_return model::own_ranges(services->objects, api ? &*api : nullptr, nodes->objects);
+  co_return model::own_ranges(services.objects, api ? &*api : nullptr, nodes.objects);
 }
 
 cli::Option check_ranges(cli::Option option) {
@@ -103,13 +100,11 @@ asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Sessi
   const std::string& provider_id = pair.provider_id;
   model::PodRanges chosen;
   if (!flags.pod_cidrs.empty()) {
-    auto given = model::read_pod_ranges(flags.pod_cidrs);
-    if (!given) co_return std::unexpected(std::move(given.error()));
-    chosen = std::move(*given);
+    KUBE_CO_TRY(given, model::read_pod_ranges(flags.pod_cidrs));
+    chosen = std::move(given);
   } else {
-    auto peer = co_await find_peer(consumer, provider_id);
-    if (!peer) co_return kube::fail(std::move(peer.error()), consumer.scope());
-    if (*peer && (*peer)->has_annotation(liqo::api::annotations::remote_pod_cidrs))
+    KUBE_CO_TRY(peer, co_await find_peer(consumer, provider_id), consumer.scope());
+    if (peer && peer->has_annotation(liqo::api::annotations::remote_pod_cidrs))
       co_return std::optional<model::PodRanges>();
     if (!pair.provider) {
       session.output().warn(consumer.scope(), "pods of " + provider_id +
@@ -117,16 +112,13 @@ asio::awaitable<Result<std::optional<model::PodRanges>>> choose_pod_ranges(Sessi
                                                   "--pod-cidr RANGE, or --pod-cidr none");
       co_return std::optional<model::PodRanges>();
     }
-    auto proposed = co_await propose(session, *pair.provider, provider_id);
-    if (!proposed) co_return std::unexpected(std::move(proposed.error()));
-    if (proposed->empty()) co_return std::optional<model::PodRanges>();
-    chosen.ranges = std::move(*proposed);
+    KUBE_CO_TRY(proposed, co_await propose(session, *pair.provider, provider_id));
+    if (proposed.empty()) co_return std::optional<model::PodRanges>();
+    chosen.ranges = std::move(proposed);
   }
   if (!chosen.ranges.empty()) {
-    auto own = co_await own_ranges(session, consumer, flags);
-    if (!own) co_return std::unexpected(std::move(own.error()));
-    if (auto apart = model::check_overlap(provider_id, chosen.ranges, *own); !apart)
-      co_return std::unexpected(std::move(apart.error()));
+    KUBE_CO_TRY(own, co_await own_ranges(session, consumer, flags));
+    KUBE_CO_TRYV(model::check_overlap(provider_id, chosen.ranges, own));
   }
   co_return std::optional(std::move(chosen));
 }
@@ -139,16 +131,14 @@ asio::awaitable<Result<void>> declare_pod_ranges(Session& session, Cluster& cons
     session.output().info(consumer.scope(), "ranges of pods of " + provider_id + " would be declared: " + text);
     co_return Result<void>();
   }
-  auto key = co_await wait_for_foreign_cluster(session, consumer, provider_id);
-  if (!key) co_return std::unexpected(std::move(key.error()));
+  KUBE_CO_TRY(key, co_await wait_for_foreign_cluster(session, consumer, provider_id));
   const std::function<bool(Object&)> change = [&text](Object& peer) {
     if (peer.annotation(liqo::api::annotations::remote_pod_cidrs) == text) return false;
     peer.set_annotation(liqo::api::annotations::remote_pod_cidrs, text);
     return true;
   };
-  auto done = co_await update(consumer, kinds::foreign_clusters, *key, change);
-  if (!done) co_return kube::fail(std::move(done.error()), consumer.scope());
-  if (*done == Ensured::changed)
+  KUBE_CO_TRY(done, co_await update(consumer, kinds::foreign_clusters, key, change), consumer.scope());
+  if (done == Ensured::changed)
     session.output().success(consumer.scope(), "ranges of pods of " + provider_id + " declared: " + text);
   co_return Result<void>();
 }

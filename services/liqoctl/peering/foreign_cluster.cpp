@@ -12,10 +12,9 @@ namespace kinds = liqo::api::kinds;
 
 /// Looks whether the ForeignCluster is there; then `key` is its name.
 asio::awaitable<Result<Look>> look_for_peer(Cluster& consumer, std::string provider_id, kube::ObjectKey& key) {
-  auto peer = co_await find_peer(consumer, provider_id);
-  if (!peer) co_return std::unexpected(std::move(peer.error()));
-  if (!*peer) co_return Look{.seen = "there is none yet"};
-  key = (*peer)->key();
+  KUBE_CO_TRY(peer, co_await find_peer(consumer, provider_id));
+  if (!peer) co_return Look{.seen = "there is none yet"};
+  key = peer->key();
   co_return Look{.done = true};
 }
 
@@ -25,32 +24,31 @@ asio::awaitable<Result<kube::ObjectKey>> wait_for_foreign_cluster(Session& sessi
                                                                   std::string provider_id) {
   kube::ObjectKey key;
   const std::function<asio::awaitable<Result<Look>>()> look = [&] { return look_for_peer(consumer, provider_id, key); };
-  auto there = co_await wait_for(
-      consumer, {.what = "the ForeignCluster of " + provider_id + " to be made", .deadline = session.deadline()}, look);
-  if (!there) co_return kube::fail(std::move(there.error()), consumer.scope());
+  KUBE_CO_TRYV(
+      co_await wait_for(
+          consumer, {.what = "the ForeignCluster of " + provider_id + " to be made", .deadline = session.deadline()},
+          look),
+      consumer.scope());
   co_return key;
 }
 
 asio::awaitable<Result<void>> declare_remote_namespace(Session& session, Session::Pair pair) {
   Cluster& consumer = *pair.consumer;
   const std::string ns = pair.provider->liqo_namespace();
-  auto peer = co_await find_peer(consumer, pair.provider_id);
-  if (!peer) co_return kube::fail(std::move(peer.error()), consumer.scope());
-  Object copy = *peer ? **peer : Object();
+  KUBE_CO_TRY(peer, co_await find_peer(consumer, pair.provider_id), consumer.scope());
+  Object copy = peer ? *peer : Object();
   if (!model::note_remote_namespace(copy, ns)) co_return Result<void>();
   const std::string noted = "namespace of Liqo at " + pair.provider_id;
   if (session.flags().dry_run) {
     session.output().info(consumer.scope(), noted + " would be noted: " + ns);
     co_return Result<void>();
   }
-  auto key = co_await wait_for_foreign_cluster(session, consumer, pair.provider_id);
-  if (!key) co_return std::unexpected(std::move(key.error()));
+  KUBE_CO_TRY(key, co_await wait_for_foreign_cluster(session, consumer, pair.provider_id));
   const std::function<bool(Object&)> change = [&ns](Object& object) {
     return model::note_remote_namespace(object, ns);
   };
-  auto done = co_await update(consumer, kinds::foreign_clusters, *key, change);
-  if (!done) co_return kube::fail(std::move(done.error()), consumer.scope());
-  if (*done == Ensured::changed) session.output().success(consumer.scope(), noted + " noted: " + ns);
+  KUBE_CO_TRY(done, co_await update(consumer, kinds::foreign_clusters, key, change), consumer.scope());
+  if (done == Ensured::changed) session.output().success(consumer.scope(), noted + " noted: " + ns);
   co_return Result<void>();
 }
 

@@ -14,9 +14,8 @@ void add_handed_file(cli::Command app, HandedFile& file, std::string_view what) 
 }
 
 Result<Object> read_object(Session& session, const HandedFile& file, const kube::Resource& resource) {
-  auto documents = read_documents_or_input(file.path, session.terminal().input());
-  if (!documents) return std::unexpected(std::move(documents.error()));
-  for (kube::json::value& document : *documents)
+  KUBE_TRY(documents, read_documents_or_input(file.path, session.terminal().input()));
+  for (kube::json::value& document : documents)
     if (kube::string_at(document, {"kind"}) == resource.kind) return Object::from(std::move(document));
   return kube::fail(Errc::invalid_input, file.path + " has no " + std::string(resource.kind));
 }

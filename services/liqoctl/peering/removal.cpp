@@ -22,20 +22,17 @@ void add_delete_namespaces(cli::Command app, DeleteNamespaces& into) {
 
 asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Selection selection, bool wait) {
   const kube::Resource& resource = selection.resource;
-  auto found = co_await cluster.list(resource, selection.ns, selection.label_selector);
-  if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
-  for (const Object& object : *found) {
-    auto removed = co_await cluster.remove(resource, object.key());
-    if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
+  KUBE_CO_TRY(found, co_await cluster.list(resource, selection.ns, selection.label_selector), cluster.scope());
+  for (const Object& object : found) {
+    KUBE_CO_TRYV(co_await cluster.remove(resource, object.key()), cluster.scope());
   }
   if (session.flags().dry_run || !wait) co_return Result<void>();
   const std::string what = std::string(resource.kind) + "s";
-  auto gone = co_await wait_for_absence(cluster, {.what = what + " to go", .deadline = session.deadline()}, selection);
-  if (!gone) co_return kube::fail(std::move(gone.error()), cluster.scope());
-  if (!found->empty())
-    session.output().success(
-        cluster.scope(),
-        std::to_string(found->size()) + " " + (found->size() == 1 ? std::string(resource.kind) : what) + " deleted");
+  KUBE_CO_TRYV(co_await wait_for_absence(cluster, {.what = what + " to go", .deadline = session.deadline()}, selection),
+               cluster.scope());
+  if (!found.empty())
+    session.output().success(cluster.scope(), std::to_string(found.size()) + " " +
+                                                  (found.size() == 1 ? std::string(resource.kind) : what) + " deleted");
   co_return Result<void>();
 }
 
@@ -49,14 +46,12 @@ asio::awaitable<Result<void>> release_twins(Session& session, Cluster& consumer,
 
 asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource resource, DeleteFlags flags,
                                              DeleteWords words) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
   std::vector<kube::ObjectKey> keys;
   for (const std::string& name : flags.names) {
-    auto key = co_await find_one(cluster, resource, name, flags.provider);
-    if (!key) co_return std::unexpected(std::move(key.error()));
-    keys.push_back(std::move(*key));
+    KUBE_CO_TRY(key, co_await find_one(cluster, resource, name, flags.provider));
+    keys.push_back(std::move(key));
   }
   const std::string kind(resource.kind);
   const std::string named = kube::join(keys | std::views::transform(&kube::ObjectKey::text), ", ");
@@ -65,16 +60,14 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
       !yes)
     co_return yes;
   for (const kube::ObjectKey& key : keys) {
-    auto removed = co_await cluster.remove(resource, key);
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
+    KUBE_CO_TRYV(co_await cluster.remove(resource, key));
   }
   if (session.flags().dry_run || !flags.wait) co_return Result<void>();
   const std::function<std::string(const Object&)> seen = [&words](const Object&) { return std::string(words.waiting); };
   for (const kube::ObjectKey& key : keys) {
-    auto done = co_await wait_for_object_to_go(
+    KUBE_CO_TRYV(co_await wait_for_object_to_go(
         cluster, {.what = kind + " " + key.name + " to go", .deadline = session.deadline()},
-        {.resource = resource, .key = key, .blame = Blame::warnings}, seen);
-    if (!done) co_return std::unexpected(std::move(done.error()));
+        {.resource = resource, .key = key, .blame = Blame::warnings}, seen));
     session.output().success(cluster.scope(), kind + " " + key.name + " deleted");
   }
   co_return Result<void>();
@@ -82,86 +75,77 @@ asio::awaitable<Result<void>> delete_objects(Session& session, kube::Resource re
 
 asio::awaitable<Result<void>> delete_object(Session& session, kube::Resource resource, NamedObject named,
                                             std::string_view consequence) {
-  auto opened = co_await session.local();
-  if (!opened) co_return std::unexpected(std::move(opened.error()));
-  Cluster& cluster = **opened;
-  auto key = co_await find_one(cluster, resource, named.name, named.peer);
-  if (!key) co_return std::unexpected(std::move(key.error()));
+  KUBE_CO_TRY(opened, co_await session.local());
+  Cluster& cluster = *opened;
+  KUBE_CO_TRY(key, co_await find_one(cluster, resource, named.name, named.peer));
   const std::string kind(resource.kind);
-  if (auto yes = co_await session.confirm(kind + " " + key->text() + " will be deleted" + std::string(consequence));
-      !yes)
-    co_return yes;
-  auto removed = co_await cluster.remove(resource, *key);
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (!session.flags().dry_run) session.output().success(cluster.scope(), kind + " " + key->name + " deleted");
+  KUBE_CO_TRYV(co_await session.confirm(kind + " " + key.text() + " will be deleted" + std::string(consequence)));
+  KUBE_CO_TRYV(co_await cluster.remove(resource, key));
+  if (!session.flags().dry_run) session.output().success(cluster.scope(), kind + " " + key.name + " deleted");
   co_return Result<void>();
 }
 
 asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNamespaces which, Cluster& cluster,
                                                       std::string peer) {
-  auto found = co_await cluster.tenant_namespace(peer);
-  if (!found) co_return kube::fail(std::move(found.error()), cluster.scope());
-  if (!found->exists || (which && !*which)) co_return std::string();
-  auto ns = co_await cluster.find(kube::resources::namespaces, {"", found->name});
-  if (!ns) co_return kube::fail(std::move(ns.error()), cluster.scope());
-  if (!*ns) co_return std::string();
-  if (!which && (*ns)->annotation(model::made_by) != model::made_by_liqoctl) {
-    session.output().info(cluster.scope(), "tenant namespace " + found->name +
+  KUBE_CO_TRY(found, co_await cluster.tenant_namespace(peer), cluster.scope());
+  if (!found.exists || (which && !*which)) co_return std::string();
+  KUBE_CO_TRY(ns, co_await cluster.find(kube::resources::namespaces, {"", found.name}), cluster.scope());
+  if (!ns) co_return std::string();
+  if (!which && ns->annotation(model::made_by) != model::made_by_liqoctl) {
+    session.output().info(cluster.scope(), "tenant namespace " + found.name +
                                                " was not made by liqoctl and stays (--delete-namespaces deletes it)");
     co_return std::string();
   }
   if (!which) {
     // The rights of the peering user lie in the namespace, and the next peering needs them. The peering user itself may
     // not look for them.
-    auto users = co_await cluster.list(kinds::role_bindings, found->name, model::of_peering_user(peer));
+    auto users = co_await cluster.list(kinds::role_bindings, found.name, model::of_peering_user(peer));
     if (users && !users->empty()) {
-      session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays, because " + peer +
+      session.output().info(cluster.scope(), "tenant namespace " + found.name + " stays, because " + peer +
                                                  " has a peering user (liqoctl delete peering-user removes both)");
       co_return std::string();
     }
   }
-  auto removed = co_await cluster.remove(kube::resources::namespaces, {"", found->name});
+  auto removed = co_await cluster.remove(kube::resources::namespaces, {"", found.name});
   if (!removed && removed.error().is_forbidden()) {
-    session.output().info(cluster.scope(), "tenant namespace " + found->name + " stays: this user may not delete it");
+    session.output().info(cluster.scope(), "tenant namespace " + found.name + " stays: this user may not delete it");
     co_return std::string();
   }
   if (!removed) co_return kube::fail(std::move(removed.error()), cluster.scope());
-  co_return found->name;
+  co_return found.name;
 }
 
 asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consumer, std::string provider,
                                               std::string ns) {
   const kube::ObjectKey key{ns, core::control_plane_identity_name(provider)};
-  auto removed = co_await consumer.remove(kinds::identities, key);
-  if (!removed) co_return kube::fail(std::move(removed.error()), consumer.scope());
+  KUBE_CO_TRY(removed, co_await consumer.remove(kinds::identities, key), consumer.scope());
   if (session.flags().dry_run) co_return Result<void>();
   // The Secret goes once nothing is left to be replicated to that provider.
-  auto gone = co_await wait_for_absence(
-      consumer, {.what = "the credentials at " + provider + " to be withdrawn", .deadline = session.deadline()},
-      {.resource = kube::resources::secrets,
-       .ns = ns,
-       .label_selector = model::about(provider) + "," + model::control_plane_secrets()});
-  if (!gone) co_return kube::fail(std::move(gone.error()), consumer.scope());
+  KUBE_CO_TRYV(
+      co_await wait_for_absence(
+          consumer, {.what = "the credentials at " + provider + " to be withdrawn", .deadline = session.deadline()},
+          {.resource = kube::resources::secrets,
+           .ns = ns,
+           .label_selector = model::about(provider) + "," + model::control_plane_secrets()}),
+      consumer.scope());
   session.output().success(consumer.scope(),
-                           *removed ? "Identity " + key.name + " deleted" : "Identity " + key.name + " was not there");
+                           removed ? "Identity " + key.name + " deleted" : "Identity " + key.name + " was not there");
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> forget_tenant(Session& session, Cluster& provider, std::string consumer, std::string ns) {
-  auto tenants = co_await provider.list(kinds::tenants, ns);
-  if (!tenants) co_return kube::fail(std::move(tenants.error()), provider.scope());
+  KUBE_CO_TRY(tenants, co_await provider.list(kinds::tenants, ns), provider.scope());
   bool any = false;
-  for (const Object& tenant : *tenants) {
+  for (const Object& tenant : tenants) {
     if (kube::string_at(tenant.spec(), {"clusterID"}) != consumer) continue;
     any = true;
-    auto removed = co_await provider.remove(kinds::tenants, tenant.key());
-    if (!removed) co_return kube::fail(std::move(removed.error()), provider.scope());
+    KUBE_CO_TRYV(co_await provider.remove(kinds::tenants, tenant.key()), provider.scope());
   }
   if (session.flags().dry_run) co_return Result<void>();
-  auto gone =
+  KUBE_CO_TRYV(
       co_await wait_for_absence(provider, {.what = "Tenant " + consumer + " to go", .deadline = session.deadline()},
-                                {.resource = kinds::tenants, .ns = ns, .label_selector = model::about(consumer)});
-  if (!gone) co_return kube::fail(std::move(gone.error()), provider.scope());
+                                {.resource = kinds::tenants, .ns = ns, .label_selector = model::about(consumer)}),
+      provider.scope());
   session.output().success(provider.scope(),
                            any ? "Tenant " + consumer + " deleted" : "Tenant " + consumer + " was not there");
   co_return Result<void>();

@@ -70,9 +70,8 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
   const kube::ObjectKey key{request.ns, request.name};
   std::optional<Object> old;
   if (!cluster.would_be_new(kube::resources::namespaces, {"", request.ns})) {
-    auto found = co_await cluster.find(kinds::resource_slices, key);
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    old = std::move(*found);
+    KUBE_CO_TRY(found, co_await cluster.find(kinds::resource_slices, key));
+    old = std::move(found);
   }
   json::object before;
   std::string old_class, old_answer;
@@ -88,24 +87,23 @@ asio::awaitable<Result<EnsuredSlice>> ensure_slice(Session& session, Cluster& cl
   const bool wants_node = liqo::core::wants_virtual_node(keeps_node ? *old : wanted);
   if (keeps_node)
     kube::ensure_object(wanted.mutable_metadata(), "annotations").erase(liqo::api::annotations::create_virtual_node);
-  auto done = co_await ensure(cluster, kinds::resource_slices, std::move(wanted));
-  if (!done) co_return std::unexpected(std::move(done.error()));
-  std::string line = "ResourceSlice " + request.name + " " + std::string(in_words(*done));
-  if (*done == Ensured::created) line += ", asking for " + model::in_words(request.resources);
+  KUBE_CO_TRY(done, co_await ensure(cluster, kinds::resource_slices, std::move(wanted)));
+  std::string line = "ResourceSlice " + request.name + " " + std::string(in_words(done));
+  if (done == Ensured::created) line += ", asking for " + model::in_words(request.resources);
   const auto after =
-      *done == Ensured::changed ? co_await cluster.find(kinds::resource_slices, key) : Result<std::optional<Object>>();
+      done == Ensured::changed ? co_await cluster.find(kinds::resource_slices, key) : Result<std::optional<Object>>();
   if (after && *after) {
     const ResourceSlice now(**after);
     line += ": " + model::change_in_words(before, now.requested());
     if (now.slice_class() != old_class)
       line += ", class " + kube::printable(old_class) + " → " + kube::printable(now.slice_class());
   }
-  if (*done == Ensured::created && request.resources.empty())
+  if (done == Ensured::created && request.resources.empty())
     line = "ResourceSlice " + request.name + " created, asking for what the provider gives by default";
   session.output().success(cluster.scope(), line);
-  const bool other_class = *done == Ensured::changed && request.slice_class != old_class;
-  if (*done != Ensured::changed) old_answer.clear();
-  co_return EnsuredSlice{.done = *done,
+  const bool other_class = done == Ensured::changed && request.slice_class != old_class;
+  if (done != Ensured::changed) old_answer.clear();
+  co_return EnsuredSlice{.done = done,
                          .slice_class = std::move(request.slice_class),
                          .old_answer = std::move(old_answer),
                          .other_class = other_class,
@@ -140,10 +138,9 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
     if (shows_what || cluster.clock().now() - started >= old_answer_patience) return seen;
     return {.seen = "the provider has not answered the change"};
   };
-  auto answered = co_await wait_for_object(
+  KUBE_CO_TRYV(co_await wait_for_object(
       cluster, {.what = "the provider to answer to ResourceSlice " + key.name, .deadline = session.deadline()},
-      {.resource = kinds::resource_slices, .key = key, .blame = Blame::warnings}, look);
-  if (!answered) co_return std::unexpected(std::move(answered.error()));
+      {.resource = kinds::resource_slices, .key = key, .blame = Blame::warnings}, look));
   if (!answer.denial.empty())
     co_return kube::fail(
         Errc::unsupported,
@@ -163,16 +160,14 @@ asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session,
   const std::function<asio::awaitable<Result<Look>>()> probe =
       // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
       [&]() -> asio::awaitable<Result<Look>> {
-    auto found = co_await cluster.list(kinds::virtual_nodes, slice.ns, selector);
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    const Object* node = model::node_to_wait_for(*found, slice.name);
+    KUBE_CO_TRY(found, co_await cluster.list(kinds::virtual_nodes, slice.ns, selector));
+    const Object* node = model::node_to_wait_for(found, slice.name);
     if (!node) co_return Look{.seen = "there is none yet"};
     key = node->key();
     co_return Look{.done = true};
   };
-  auto done = co_await wait_for(
-      cluster, {.what = "a VirtualNode of ResourceSlice " + slice.name, .deadline = session.deadline()}, probe);
-  if (!done) co_return std::unexpected(std::move(done.error()));
+  KUBE_CO_TRYV(co_await wait_for(
+      cluster, {.what = "a VirtualNode of ResourceSlice " + slice.name, .deadline = session.deadline()}, probe));
   co_return key;
 }
 
@@ -184,24 +179,20 @@ asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, 
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
     std::optional<Object> granted;
     if (!slice.empty()) {
-      auto found = co_await cluster.find(kinds::resource_slices, {virtual_node.ns, slice});
-      if (!found) co_return std::unexpected(std::move(found.error()));
-      granted = std::move(*found);
+      KUBE_CO_TRY(found, co_await cluster.find(kinds::resource_slices, {virtual_node.ns, slice}));
+      granted = std::move(found);
     }
-    auto wanted = co_await cluster.find(kinds::virtual_nodes, virtual_node);
-    if (!wanted) co_return std::unexpected(std::move(wanted.error()));
-    has_node = !*wanted || liqo::api::VirtualNode(**wanted).create_node();
+    KUBE_CO_TRY(wanted, co_await cluster.find(kinds::virtual_nodes, virtual_node));
+    has_node = !wanted || liqo::api::VirtualNode(*wanted).create_node();
     if (!has_node) co_return Look{.done = true};
-    auto node = co_await cluster.find(kube::resources::nodes, {"", virtual_node.name});
-    if (!node) co_return std::unexpected(std::move(node.error()));
-    if (*node) size = model::in_words(kube::object_at((*node)->status(), {"allocatable"}));
-    std::string missing = model::why_node_is_not_ready(granted ? &*granted : nullptr, *wanted ? &**wanted : nullptr,
-                                                       *node ? &**node : nullptr);
+    KUBE_CO_TRY(node, co_await cluster.find(kube::resources::nodes, {"", virtual_node.name}));
+    if (node) size = model::in_words(kube::object_at(node->status(), {"allocatable"}));
+    std::string missing = model::why_node_is_not_ready(granted ? &*granted : nullptr, wanted ? &*wanted : nullptr,
+                                                       node ? &*node : nullptr);
     co_return Look{.done = missing.empty(), .seen = std::move(missing)};
   };
-  auto ready = co_await wait_for(
-      cluster, {.what = "Node " + virtual_node.name + " to be Ready", .deadline = session.deadline()}, probe);
-  if (!ready) co_return std::unexpected(std::move(ready.error()));
+  KUBE_CO_TRYV(co_await wait_for(
+      cluster, {.what = "Node " + virtual_node.name + " to be Ready", .deadline = session.deadline()}, probe));
   session.output().success(cluster.scope(), has_node ? "Node " + virtual_node.name + " is Ready, with " + size
                                                      : "VirtualNode " + virtual_node.name + " is to have no Node");
   co_return Result<void>();

@@ -75,13 +75,11 @@ Cluster::Cluster(const ClusterContext& context, Side side, std::shared_ptr<kube:
 
 asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(ClusterContext context, Side side,
                                                                 kube::wire::ClusterConfig config) {
-  auto credentials =
-      kube::net::Credentials::make(std::move(config), context.outside.clock, std::make_unique<UsersPlugin>(context));
-  if (!credentials) co_return std::unexpected(std::move(credentials.error()));
+  KUBE_CO_TRY(credentials, kube::net::Credentials::make(std::move(config), context.outside.clock,
+                                                        std::make_unique<UsersPlugin>(context)));
   // Not under the deadline of a request, because somebody may have to log in.
-  if (auto ready = co_await (*credentials)->ready(); !ready)
-    co_return kube::fail(std::move(ready.error()), "user '" + (*credentials)->config().user + "'");
-  co_return std::unique_ptr<Cluster>(new Cluster(context, side, std::move(*credentials)));
+  KUBE_CO_TRYV(co_await credentials->ready(), "user '" + credentials->config().user + "'");
+  co_return std::unique_ptr<Cluster>(new Cluster(context, side, std::move(credentials)));
 }
 
 std::string Cluster::ns() const {
@@ -104,10 +102,11 @@ asio::awaitable<Result<std::string>> Cluster::id() {
   if (*usual) told = kube::string_at((*usual)->tree(), {"data", liqo::core::cluster_id_key});
   if (told.empty()) {
     // The ConfigMap has another name only where somebody installed it by hand. A peering user may not look for it.
-    auto found =
-        co_await list(kube::resources::config_maps, liqo_namespace(), "app.kubernetes.io/name=clusterid-configmap");
-    if (!found) co_return kube::fail(std::move(found.error()), "reading the cluster ID");
-    for (const Object& map : *found)
+    KUBE_CO_TRY(
+        found,
+        co_await list(kube::resources::config_maps, liqo_namespace(), "app.kubernetes.io/name=clusterid-configmap"),
+        "reading the cluster ID");
+    for (const Object& map : found)
       if (const auto id = kube::string_at(map.tree(), {"data", liqo::core::cluster_id_key}); !id.empty()) told = id;
   }
   if (told.empty())
@@ -153,19 +152,17 @@ asio::awaitable<Result<Cluster::TenantNamespace>> Cluster::tenant_namespace(cons
   }
   if (!found.error().is_forbidden()) co_return std::unexpected(std::move(found.error()));
   // A peering user may read no namespace but its own.
-  auto own = co_await find(kube::resources::namespaces, {"", usual});
-  if (!own) co_return std::unexpected(std::move(own.error()));
+  KUBE_CO_TRY(own, co_await find(kube::resources::namespaces, {"", usual}));
   co_return TenantNamespace{
-      .name = usual, .exists = own->has_value(), .is_ending = own->has_value() && (*own)->is_deleting()};
+      .name = usual, .exists = own.has_value(), .is_ending = own.has_value() && own->is_deleting()};
 }
 
 asio::awaitable<Result<std::string>> Cluster::existing_tenant_namespace(const std::string& peer) {
-  auto found = co_await tenant_namespace(peer);
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  if (!found->exists && !would_be_new(kube::resources::namespaces, {"", found->name}))
+  KUBE_CO_TRY(found, co_await tenant_namespace(peer));
+  if (!found.exists && !would_be_new(kube::resources::namespaces, {"", found.name}))
     co_return kube::fail(Errc::missing, "cluster " + api_->cluster() + " has no tenant namespace for " + peer +
                                             ": the clusters are not peered (liqoctl peer)");
-  co_return found->name;
+  co_return found.name;
 }
 
 asio::awaitable<Result<std::vector<Object>>> Cluster::list(const kube::Resource& resource, std::string ns,
@@ -226,10 +223,9 @@ asio::awaitable<Result<Object>> Cluster::replace(const kube::Resource& resource,
 asio::awaitable<Result<bool>> Cluster::remove(const kube::Resource& resource, kube::ObjectKey key,
                                               kube::DeleteOptions options) {
   if (flags_.dry_run) {
-    auto found = co_await find(resource, key);
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    if (*found) print_dry("delete", Object::make(resource, key));
-    co_return found->has_value();
+    KUBE_CO_TRY(found, co_await find(resource, key));
+    if (found) print_dry("delete", Object::make(resource, key));
+    co_return found.has_value();
   }
   auto removed = co_await api_->remove(resource, key, options);
   if (removed) co_return true;
@@ -244,10 +240,9 @@ bool Cluster::would_be_new(const kube::Resource& resource, const kube::ObjectKey
 asio::awaitable<Result<Ensured>> update(Cluster& cluster, const kube::Resource& resource, kube::ObjectKey key,
                                         std::function<bool(Object&)> change) {
   for (int attempt = 1;; ++attempt) {
-    auto found = co_await cluster.api().get(resource, key);
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    if (!change(*found)) co_return Ensured::unchanged;
-    auto written = co_await cluster.replace(resource, *found);
+    KUBE_CO_TRY(found, co_await cluster.api().get(resource, key));
+    if (!change(found)) co_return Ensured::unchanged;
+    auto written = co_await cluster.replace(resource, found);
     if (written) co_return cluster.flags().dry_run ? Ensured::dry_run : Ensured::changed;
     if (!written.error().is_conflict() || attempt == max_attempts)
       co_return std::unexpected(std::move(written.error()));
@@ -256,9 +251,8 @@ asio::awaitable<Result<Ensured>> update(Cluster& cluster, const kube::Resource& 
 
 asio::awaitable<Result<Ensured>> ensure(Cluster& cluster, const kube::Resource& resource, Object wanted,
                                         std::vector<std::string> replaced) {
-  auto created = co_await cluster.find(resource, wanted.key());
-  if (!created) co_return std::unexpected(std::move(created.error()));
-  if (!*created) {
+  KUBE_CO_TRY(created, co_await cluster.find(resource, wanted.key()));
+  if (!created) {
     auto made = co_await cluster.create(resource, wanted);
     if (made) co_return cluster.flags().dry_run ? Ensured::dry_run : Ensured::created;
     // Somebody else has made it meanwhile, so it is updated.

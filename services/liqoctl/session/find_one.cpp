@@ -16,18 +16,17 @@ asio::awaitable<Result<kube::ObjectKey>> find_one(Cluster& cluster, kube::Resour
                                                   std::string peer) {
   std::string selector;
   if (!peer.empty()) selector = model::about(peer);
-  auto found = co_await cluster.list(resource, cluster.flags().ns, selector, kube::name_is(name));
-  if (!found) co_return std::unexpected(std::move(found.error()));
+  KUBE_CO_TRY(found, co_await cluster.list(resource, cluster.flags().ns, selector, kube::name_is(name)));
   const std::string what = std::string(resource.kind) + " " + name;
-  if (found->empty())
+  if (found.empty())
     co_return kube::fail(Errc::missing, "there is no " + what + (peer.empty() ? "" : " of " + peer) + " in cluster " +
                                             cluster.api().cluster() + " (liqoctl get " +
                                             kube::lower_case(resource.kind) + " lists what there is)");
-  if (found->size() > 1) {
-    const std::string places = kube::join(*found | std::views::transform(&Object::ns), ", ");
+  if (found.size() > 1) {
+    const std::string places = kube::join(found | std::views::transform(&Object::ns), ", ");
     co_return kube::fail(Errc::invalid_input, what + " is in several namespaces: choose by --namespace from " + places);
   }
-  co_return found->front().key();
+  co_return found.front().key();
 }
 
 asio::awaitable<Result<std::vector<Object>>> list_peers(Cluster& cluster) {
@@ -56,14 +55,13 @@ asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer) {
 asio::awaitable<Result<std::string>> find_tenant_namespace(Cluster& cluster, std::string peer) {
   auto found = co_await cluster.existing_tenant_namespace(peer);
   if (found || found.error().code() != Errc::missing) co_return found;
-  if (auto known = co_await check_peer(cluster, peer); !known) co_return std::unexpected(std::move(known.error()));
+  KUBE_CO_TRYV(co_await check_peer(cluster, peer));
   co_return found;
 }
 
 asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer) {
-  auto all = co_await list_peers(cluster);
-  if (!all) co_return std::unexpected(std::move(all.error()));
-  for (Object& object : *all)
+  KUBE_CO_TRY(all, co_await list_peers(cluster));
+  for (Object& object : all)
     if (kube::string_at(object.spec(), {"clusterID"}) == peer) co_return std::move(object);
   co_return std::nullopt;
 }

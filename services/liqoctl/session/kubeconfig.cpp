@@ -31,9 +31,8 @@ Result<ClusterConfig> find_cluster(const ConnectionFlags& flags, Side side) {
   auto config = find_config(flags, side);
   if (!config) return config;
   if (!flags.server.empty()) {
-    auto url = kube::wire::parse_server_url(flags.server);
-    if (!url) return kube::fail(std::move(url.error()), side == Side::remote ? "--remote-server" : "--server");
-    config->server = std::move(*url);
+    KUBE_TRY(url, kube::wire::parse_server_url(flags.server), side == Side::remote ? "--remote-server" : "--server");
+    config->server = std::move(url);
     if (config->cluster.empty()) config->cluster = flags.server;
   }
   if (!flags.token.empty()) {

@@ -23,24 +23,20 @@ asio::awaitable<Result<Cluster*>> Session::opened(Side side, bool with_id) {
   const bool remote = side == Side::remote;
   std::unique_ptr<Cluster>& cluster = remote ? remote_ : local_;
   if (!cluster) {
-    auto config = find_cluster(remote ? flags_.remote : flags_.local, side);
-    if (!config) co_return std::unexpected(std::move(config.error()));
+    KUBE_CO_TRY(config, find_cluster(remote ? flags_.remote : flags_.local, side));
     // Only a kubeconfig that --remote-kubeconfig names may be of somebody else.
-    if (remote && !flags_.remote.kubeconfig.empty())
-      if (auto allowed = co_await allow_remote(*config); !allowed)
-        co_return std::unexpected(std::move(allowed.error()));
-    auto opened =
-        co_await Cluster::open({.outside = context_, .output = output_, .flags = flags_}, side, std::move(*config));
-    if (!opened) co_return std::unexpected(std::move(opened.error()));
+    if (remote && !flags_.remote.kubeconfig.empty()) KUBE_CO_TRYV(co_await allow_remote(config));
+    KUBE_CO_TRY(opened, co_await Cluster::open({.outside = context_, .output = output_, .flags = flags_}, side,
+                                               std::move(config)));
     if (with_id)
-      if (auto answers = co_await (*opened)->learn_id(); !answers) {
-        co_await (*opened)->stop();
+      if (auto answers = co_await opened->learn_id(); !answers) {
+        co_await opened->stop();
         const std::string expired =
-            answers.error().http_code() == 401 ? describe_expiry((*opened)->config(), clock().wall()) : "";
+            answers.error().http_code() == 401 ? describe_expiry(opened->config(), clock().wall()) : "";
         if (!expired.empty()) co_return kube::fail(std::move(answers.error()), expired);
         co_return std::unexpected(std::move(answers.error()));
       }
-    cluster = std::move(*opened);
+    cluster = std::move(opened);
   }
   co_return cluster.get();
 }
@@ -50,20 +46,16 @@ asio::awaitable<Result<Cluster*>> Session::local_without_id() { return opened(Si
 asio::awaitable<Result<Cluster*>> Session::remote() { return opened(Side::remote); }
 
 asio::awaitable<Result<Session::Pair>> Session::both() {
-  auto consumer = co_await local();
-  if (!consumer) co_return std::unexpected(std::move(consumer.error()));
-  auto provider = co_await remote();
-  if (!provider) co_return std::unexpected(std::move(provider.error()));
-  Pair pair{.consumer = *consumer, .provider = *provider};
-  auto consumer_id = co_await pair.consumer->id();
-  if (!consumer_id) co_return kube::fail(std::move(consumer_id.error()), "consumer");
-  auto provider_id = co_await pair.provider->id();
-  if (!provider_id) co_return kube::fail(std::move(provider_id.error()), "provider");
-  if (*consumer_id == *provider_id)
-    co_return kube::fail(Errc::invalid_input, "both kubeconfigs lead to cluster " + *consumer_id +
+  KUBE_CO_TRY(consumer, co_await local());
+  KUBE_CO_TRY(provider, co_await remote());
+  Pair pair{.consumer = consumer, .provider = provider};
+  KUBE_CO_TRY(consumer_id, co_await pair.consumer->id(), "consumer");
+  KUBE_CO_TRY(provider_id, co_await pair.provider->id(), "provider");
+  if (consumer_id == provider_id)
+    co_return kube::fail(Errc::invalid_input, "both kubeconfigs lead to cluster " + consumer_id +
                                                   ": give that of the other cluster with --remote-kubeconfig");
-  pair.consumer_id = std::move(*consumer_id);
-  pair.provider_id = std::move(*provider_id);
+  pair.consumer_id = std::move(consumer_id);
+  pair.provider_id = std::move(provider_id);
   co_return pair;
 }
 

@@ -103,11 +103,10 @@ asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, Await
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto found = co_await cluster.find(object.resource, object.key);
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    uid = *found ? (*found)->uid() : "";
-    peer = *found ? (*found)->label(liqo::api::labels::remote_cluster_id) : "";
-    co_return look(*found ? &**found : nullptr);
+    KUBE_CO_TRY(found, co_await cluster.find(object.resource, object.key));
+    uid = found ? found->uid() : "";
+    peer = found ? found->label(liqo::api::labels::remote_cluster_id) : "";
+    co_return look(found ? &*found : nullptr);
   };
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const Reason reason = [&]() -> asio::awaitable<std::string> {
@@ -135,9 +134,9 @@ asio::awaitable<Result<void>> wait_for_namespace_to_go(Cluster& cluster, kube::D
     return "it is ending";
   };
   const std::string words = std::string(what) + " " + name;
-  auto done = co_await wait_for_object_to_go(cluster, {.what = words + " to go", .deadline = deadline},
-                                             {.resource = kube::resources::namespaces, .key = {"", name}}, seen);
-  if (!done) co_return kube::fail(std::move(done.error()), cluster.scope());
+  KUBE_CO_TRYV(co_await wait_for_object_to_go(cluster, {.what = words + " to go", .deadline = deadline},
+                                              {.resource = kube::resources::namespaces, .key = {"", name}}, seen),
+               cluster.scope());
   cluster.output().success(cluster.scope(), words + " deleted");
   co_return Result<void>();
 }
@@ -147,15 +146,14 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Sele
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto left = co_await cluster.list(selection.resource, selection.ns, selection.label_selector);
-    if (!left) co_return std::unexpected(std::move(left.error()));
-    Look look{.done = left->empty()};
-    for (const Object& object : *left) {
+    KUBE_CO_TRY(left, co_await cluster.list(selection.resource, selection.ns, selection.label_selector));
+    Look look{.done = left.empty()};
+    for (const Object& object : left) {
       if (look.seen.size() > 200) break;
       look.seen += (look.seen.empty() ? "" : ", ") + object.key().text();
     }
-    if (!left->empty()) look.seen += left->size() == 1 ? " is still there" : " are still there";
-    peer = left->empty() ? "" : left->front().label(liqo::api::labels::remote_cluster_id);
+    if (!left.empty()) look.seen += left.size() == 1 ? " is still there" : " are still there";
+    peer = left.empty() ? "" : left.front().label(liqo::api::labels::remote_cluster_id);
     co_return look;
   };
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)

@@ -41,17 +41,15 @@ std::string without_line_break(std::string text) {
 }
 
 Returned text_of_any(const json::value& value) {
-  auto text = printed(value);
-  if (!text) return std::unexpected(std::move(text.error()));
-  return json::value(*text);
+  KUBE_TRY(text, printed(value));
+  return json::value(text);
 }
 
 Returned read_yaml(const json::value& text, bool list) {
-  auto documents = kube::wire::read_yaml(text_of(text));
-  if (!documents) return std::unexpected(std::move(documents.error()));
-  if (documents->size() != 1 || (list ? !documents->front().is_array() : !documents->front().is_object()))
+  KUBE_TRY(documents, kube::wire::read_yaml(text_of(text)));
+  if (documents.size() != 1 || (list ? !documents.front().is_array() : !documents.front().is_object()))
     return wrong(list ? "the text is no list" : "the text is no map");
-  return as_values(std::move(documents->front()));
+  return as_values(std::move(documents.front()));
 }
 
 Returned format(Arguments arguments) {

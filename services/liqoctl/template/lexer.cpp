@@ -36,7 +36,7 @@ class Lexer {
         if (!close(trim)) return bad("a comment is followed by something");
         continue;
       }
-      if (auto done = action(trim); !done) return std::unexpected(std::move(done.error()));
+      KUBE_TRYV(action(trim));
     }
   }
 
@@ -66,10 +66,9 @@ class Lexer {
       const std::size_t blank = std::min(rest_.find_first_not_of(blanks), rest_.size());
       advance(blank);
       if (rest_.empty()) return bad("an action has no end");
-      auto token = next();
-      if (!token) return std::unexpected(std::move(token.error()));
-      token->spaced = blank > 0 || piece.tokens.empty();
-      piece.tokens.push_back(std::move(*token));
+      KUBE_TRY(token, next());
+      token.spaced = blank > 0 || piece.tokens.empty();
+      piece.tokens.push_back(std::move(token));
     }
     pieces_.push_back(std::move(piece));
     return {};

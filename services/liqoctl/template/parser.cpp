@@ -221,9 +221,8 @@ class Parser {
 
 kube::Result<Parsed> parse_template(std::string_view text) {
   if (text.size() > max_text) return kube::fail(Errc::too_large, "1: a template of more than 1 MiB");
-  auto pieces = split_template(text);
-  if (!pieces) return std::unexpected(std::move(pieces.error()));
-  return Parser(std::move(*pieces)).run();
+  KUBE_TRY(pieces, split_template(text));
+  return Parser(std::move(pieces)).run();
 }
 
 }  // namespace liqoctl::chart

@@ -106,13 +106,13 @@ class Fingerprint final : public Visitor {
 
 Result<void> list_files(const std::string& directory, int to, Kept compared) {
   Lister lister(to, compared);
-  if (auto walked = walk(directory, lister); !walked) return walked;
+  KUBE_TRYV(walk(directory, lister));
   return lister.end();
 }
 
 Result<std::string> state_of_files(const std::string& directory) {
   Fingerprint fingerprint;
-  if (auto walked = walk(directory, fingerprint); !walked) return std::unexpected(std::move(walked.error()));
+  KUBE_TRYV(walk(directory, fingerprint));
   return fingerprint.end();
 }
 

@@ -63,9 +63,8 @@ asio::awaitable<Result<void>> give_up_twins(Session& session, Cluster& cluster, 
       return {.done = true};
     };
     const std::string what = "the twin of namespace " + twin.ns + " in " + twin.cluster;
-    auto gone = co_await wait_for_object(cluster, {.what = what + " to be given up", .deadline = session.deadline()},
-                                         {.resource = kinds::namespace_maps, .key = twin.map}, look);
-    if (!gone) co_return std::unexpected(std::move(gone.error()));
+    KUBE_CO_TRYV(co_await wait_for_object(cluster, {.what = what + " to be given up", .deadline = session.deadline()},
+                                          {.resource = kinds::namespace_maps, .key = twin.map}, look));
     session.output().success(cluster.scope(), what + " is given up, with the data in it");
   }
   co_return Result<void>();

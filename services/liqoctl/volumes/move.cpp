@@ -43,35 +43,30 @@ class Mover {
 };
 
 asio::awaitable<Result<void>> Mover::run() {
-  auto resumed = co_await switch_.resume();
-  if (!resumed) co_return std::unexpected(std::move(resumed.error()));
-  if (*resumed) co_return Result<void>();
-  auto move = co_await prepare_move(moved_);
-  if (!move) co_return std::unexpected(std::move(move.error()));
-  VolumeCopy copy(moved_, *move);
-  if (auto carried = co_await carry(move->record, copy); !carried)
-    co_return co_await give_up(std::move(carried.error()), move->record.source);
-  co_return co_await switch_.finish(move->record, copy.volume());
+  KUBE_CO_TRY(resumed, co_await switch_.resume());
+  if (resumed) co_return Result<void>();
+  KUBE_CO_TRY(move, co_await prepare_move(moved_));
+  VolumeCopy copy(moved_, move);
+  if (auto carried = co_await carry(move.record, copy); !carried)
+    co_return co_await give_up(std::move(carried.error()), move.record.source);
+  co_return co_await switch_.finish(move.record, copy.volume());
 }
 
 asio::awaitable<Result<void>> Mover::carry(model::MoveRecord& record, VolumeCopy& copy) {
-  if (auto begun = co_await copy.begin(); !begun) co_return begun;
-  auto before = co_await copy.state();
-  if (!before) co_return std::unexpected(std::move(before.error()));
-  if (auto copied = co_await copy.copy(); !copied) co_return copied;
-  if (auto locked = co_await switch_.lock(record, copy.volume()); !locked) co_return locked;
-  auto after = co_await copy.state();
-  if (!after) co_return std::unexpected(std::move(after.error()));
-  if (*before != *after) {
+  KUBE_CO_TRYV(co_await copy.begin());
+  KUBE_CO_TRY(before, co_await copy.state());
+  KUBE_CO_TRYV(co_await copy.copy());
+  KUBE_CO_TRYV(co_await switch_.lock(record, copy.volume()));
+  KUBE_CO_TRY(after, co_await copy.state());
+  if (before != after) {
     moved_.say("files have changed since the copy was begun: they are copied again");
-    if (auto copied = co_await copy.copy(); !copied) co_return copied;
-    auto at_last = co_await copy.state();
-    if (!at_last) co_return std::unexpected(std::move(at_last.error()));
-    if (*after != *at_last)
+    KUBE_CO_TRYV(co_await copy.copy());
+    KUBE_CO_TRY(at_last, co_await copy.state());
+    if (after != at_last)
       co_return kube::fail(Errc::invalid_input,
                            "files of " + moved_.words() + " go on changing: end what writes to them");
   }
-  if (auto mine = moved_.still_mine(); !mine) co_return mine;
+  KUBE_CO_TRYV(moved_.still_mine());
   record.verified = true;
   co_return co_await moved_.note(copy.volume(), json::object{{annotations::move_record, model::write_record(record)}});
 }
@@ -100,7 +95,7 @@ asio::awaitable<Result<void>> Mover::give_up(kube::Failure failure, std::string 
 }
 
 asio::awaitable<Result<void>> move_under(MoveLock& lock, Session& session, Cluster& cluster, const VolumeMove& asked) {
-  if (auto locked = co_await lock.acquire(); !locked) co_return locked;
+  KUBE_CO_TRYV(co_await lock.acquire());
   Mover mover(session, cluster, lock, asked);
   co_return co_await mover.run();
 }

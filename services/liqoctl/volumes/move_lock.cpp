@@ -31,10 +31,9 @@ asio::awaitable<Result<void>> MoveLock::write(Object lease, bool is_new) {
   spec["holderIdentity"] = kube::json::string(holder_);
   spec["leaseDurationSeconds"] = std::chrono::duration_cast<std::chrono::seconds>(term).count();
   spec["renewTime"] = kube::format_micro_time(cluster_.clock().wall());
-  auto written = is_new ? co_await cluster_.api().create(resources::leases, lease)
-                        : co_await cluster_.api().replace(resources::leases, lease);
-  if (!written) co_return std::unexpected(std::move(written.error()));
-  lease_ = std::move(*written);
+  KUBE_CO_TRY(written, is_new ? co_await cluster_.api().create(resources::leases, lease)
+                              : co_await cluster_.api().replace(resources::leases, lease));
+  lease_ = std::move(written);
   renewed_ = asked;
   co_return Result<void>();
 }

@@ -41,10 +41,9 @@ std::string cluster_of(const Object& node) {
 /// The node of the source's cluster on which its pod runs; "" = the scheduler chooses.
 asio::awaitable<Result<std::string>> node_of_source(MovedClaim& moved, const Object& claim, std::string cluster) {
   const std::string noted(claim.annotation(annotations::selected_node));
-  auto nodes = co_await moved.cluster().list(resources::nodes, "");
-  if (!nodes) co_return std::unexpected(std::move(nodes.error()));
+  KUBE_CO_TRY(nodes, co_await moved.cluster().list(resources::nodes, ""));
   std::string chosen;
-  for (const Object& node : *nodes) {
+  for (const Object& node : nodes) {
     if (cluster_of(node) != cluster || !kube::has_condition(node, "Ready")) continue;
     if (node.name() == noted) co_return noted;
     if (!cluster.empty()) chosen = node.name();
@@ -60,9 +59,8 @@ asio::awaitable<Result<void>> check_claim(MovedClaim& moved, const Object& claim
   if (claim.is_deleting())
     co_return kube::fail(Errc::invalid_input, "claim " + moved.key().text() + " is being deleted");
   const std::string class_name(string_at(claim.spec(), {"storageClassName"}));
-  auto storage_class = co_await moved.cluster().find(kinds::storage_classes, {"", class_name});
-  if (!storage_class) co_return std::unexpected(std::move(storage_class.error()));
-  if (!*storage_class || string_at((*storage_class)->tree(), {"provisioner"}) != liqo::api::storage_provisioner)
+  KUBE_CO_TRY(storage_class, co_await moved.cluster().find(kinds::storage_classes, {"", class_name}));
+  if (!storage_class || string_at(storage_class->tree(), {"provisioner"}) != liqo::api::storage_provisioner)
     co_return kube::fail(Errc::invalid_input, "claim " + moved.key().text() + " is of class '" +
                                                   kube::printable(class_name) +
                                                   "': only volumes of Liqo's StorageClass can be moved");
@@ -116,43 +114,37 @@ asio::awaitable<void> warn_of_stranded(MovedClaim& moved, const Object& node) {
 }  // namespace
 
 asio::awaitable<Result<PreparedMove>> prepare_move(MovedClaim& moved) {
-  auto claim = co_await moved.existing(kinds::claims, moved.key());
-  if (!claim) co_return std::unexpected(std::move(claim.error()));
-  if (auto good = co_await check_claim(moved, *claim); !good) co_return std::unexpected(std::move(good.error()));
-  auto node = co_await moved.existing(resources::nodes, {"", moved.asked().node});
-  if (!node) co_return std::unexpected(std::move(node.error()));
-  auto volume = co_await volume_of(moved, *claim);
-  if (!volume) co_return std::unexpected(std::move(volume.error()));
-  const auto backing = liqo::core::storage::backing_of(*volume);
+  KUBE_CO_TRY(claim, co_await moved.existing(kinds::claims, moved.key()));
+  KUBE_CO_TRYV(co_await check_claim(moved, claim));
+  KUBE_CO_TRY(node, co_await moved.existing(resources::nodes, {"", moved.asked().node}));
+  KUBE_CO_TRY(volume, co_await volume_of(moved, claim));
+  const auto backing = liqo::core::storage::backing_of(volume);
   if (!backing)
-    co_return kube::fail(Errc::invalid_input, "PersistentVolume " + std::string(volume->name()) +
+    co_return kube::fail(Errc::invalid_input, "PersistentVolume " + std::string(volume.name()) +
                                                   " does not say where its data is: it is none of liqod");
-  const std::string target = cluster_of(*node);
+  const std::string target = cluster_of(node);
   if (target == backing->cluster) {
-    auto left = co_await remove_leftovers(moved);
-    if (!left) co_return std::unexpected(std::move(left.error()));
+    KUBE_CO_TRY(left, co_await remove_leftovers(moved));
     co_return kube::fail(Errc::invalid_input,
                          "node " + moved.asked().node + " is of " + cluster_in_words(target) +
                              ", where the data is already: " +
-                             (*left ? "what an earlier move had left is removed" : "name a node of another cluster"));
+                             (left ? "what an earlier move had left is removed" : "name a node of another cluster"));
   }
-  if (auto free = co_await moved.check_users(""); !free) co_return std::unexpected(std::move(free.error()));
-  auto source_node = co_await node_of_source(moved, *claim, backing->cluster);
-  if (!source_node) co_return std::unexpected(std::move(source_node.error()));
-  auto image = co_await find_image(moved);
-  if (!image) co_return std::unexpected(std::move(image.error()));
-  co_await warn_of_stranded(moved, *node);
-  model::MoveRecord record{.claim = model::claim_to_keep(*claim),
-                           .uid = std::string(claim->uid()),
+  KUBE_CO_TRYV(co_await moved.check_users(""));
+  KUBE_CO_TRY(source_node, co_await node_of_source(moved, claim, backing->cluster));
+  KUBE_CO_TRY(image, co_await find_image(moved));
+  co_await warn_of_stranded(moved, node);
+  model::MoveRecord record{.claim = model::claim_to_keep(claim),
+                           .uid = std::string(claim.uid()),
                            .node = moved.asked().node,
-                           .source = std::string(volume->name()),
-                           .policy = std::string(string_at(volume->spec(), {"persistentVolumeReclaimPolicy"})),
-                           .former_node = std::string(claim->annotation(annotations::selected_node))};
-  co_return PreparedMove{.claim = std::move(*claim),
+                           .source = std::string(volume.name()),
+                           .policy = std::string(string_at(volume.spec(), {"persistentVolumeReclaimPolicy"})),
+                           .former_node = std::string(claim.annotation(annotations::selected_node))};
+  co_return PreparedMove{.claim = std::move(claim),
                          .record = std::move(record),
-                         .source_node = std::move(*source_node),
+                         .source_node = std::move(source_node),
                          .target = target,
-                         .image = std::move(*image)};
+                         .image = std::move(image)};
 }
 
 }  // namespace liqoctl

@@ -29,19 +29,17 @@ Result<void> MovedClaim::still_mine() const {
 }
 
 asio::awaitable<Result<Object>> MovedClaim::existing(const kube::Resource& kind, ObjectKey key) {
-  auto found = co_await cluster_.find(kind, key);
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  if (!*found)
+  KUBE_CO_TRY(found, co_await cluster_.find(kind, key));
+  if (!found)
     co_return kube::fail(
         Errc::missing, "there is no " + std::string(kind.kind) + " " + key.text() + " in cluster " + cluster_.scope());
-  co_return std::move(**found);
+  co_return std::move(*found);
 }
 
 asio::awaitable<Result<void>> MovedClaim::check_users(std::string_view when) {
-  auto pods = co_await cluster_.list(resources::pods, ns_);
-  if (!pods) co_return std::unexpected(std::move(pods.error()));
+  KUBE_CO_TRY(pods, co_await cluster_.list(resources::pods, ns_));
   const std::array carriers{carrier_key(model::Carrier::reads).name, carrier_key(model::Carrier::writes).name};
-  const auto users = model::users_of(*pods, asked_.claim, carriers);
+  const auto users = model::users_of(pods, asked_.claim, carriers);
   if (users.empty()) co_return Result<void>();
   co_return kube::fail(Errc::invalid_input, "claim " + key().text() + " is used by " + kube::join_some(users, 5) +
                                                 std::string(when) +
@@ -77,15 +75,13 @@ asio::awaitable<Result<void>> MovedClaim::forget(std::string copy) {
 }
 
 asio::awaitable<Result<void>> MovedClaim::remove_volume(std::string name) {
-  auto removed = co_await cluster_.remove(kinds::volumes, {"", std::move(name)});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  KUBE_CO_TRYV(co_await cluster_.remove(kinds::volumes, {"", std::move(name)}));
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> MovedClaim::change(std::string volume, json::object changes) {
-  auto patched = co_await cluster_.api().patch(kinds::volumes, {"", std::move(volume)},
-                                               {kube::PatchType::merge, json::serialize(changes)});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await cluster_.api().patch(kinds::volumes, {"", std::move(volume)},
+                                             {kube::PatchType::merge, json::serialize(changes)}));
   co_return Result<void>();
 }
 

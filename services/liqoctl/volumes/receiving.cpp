@@ -24,15 +24,14 @@ using Kind = ArchiveEntry::Kind;
 
 Result<void> clear_directory(int directory, const std::string& path, std::size_t depth) {
   if (depth > model::max_depth) return kube::fail(Errc::too_large, path + " is nested too deep to be removed");
-  auto names = names_in(directory, path);
-  if (!names) return std::unexpected(std::move(names.error()));
-  for (const std::string& name : *names) {
+  KUBE_TRY(names, names_in(directory, path));
+  for (const std::string& name : names) {
     if (::unlinkat(directory, name.c_str(), 0) == 0) continue;
     const std::string inner_path = joined(path, name);
     if (errno != EISDIR && errno != EPERM) return failed("removing", inner_path);
     const Descriptor inner = open_directory(directory, name);
     if (!inner) return failed("opening", inner_path);
-    if (auto cleared = clear_directory(inner.get(), inner_path, depth + 1); !cleared) return cleared;
+    KUBE_TRYV(clear_directory(inner.get(), inner_path, depth + 1));
     if (::unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0) return failed("removing", inner_path);
   }
   return {};
@@ -199,14 +198,12 @@ Result<Kept> receive_files(const std::string& directory, int from) {
     if (length < 0) return failed("reading what is sent for", "");
     if (length == 0) return kube::fail(Errc::closed, "the stream of files has ended before its end");
     // The directory is cleared only once the stream brings something: what is there may be a good copy.
-    if (!std::exchange(is_cleared, true))
-      if (auto cleared = clear_directory(number, "", 1); !cleared) return std::unexpected(std::move(cleared.error()));
+    if (!std::exchange(is_cleared, true)) KUBE_TRYV(clear_directory(number, "", 1));
     reader.feed(std::string_view(piece).substr(0, static_cast<std::size_t>(length)));
     while (true) {
-      auto entry = reader.next();
-      if (!entry) return std::unexpected(std::move(entry.error()));
-      if (!*entry) break;
-      if (auto taken = receiver.take(**entry); !taken) return std::unexpected(std::move(taken.error()));
+      KUBE_TRY(entry, reader.next());
+      if (!entry) break;
+      KUBE_TRYV(receiver.take(*entry));
     }
   }
   if (::syncfs(number) != 0) return failed("writing", "");

@@ -11,14 +11,12 @@ namespace kinds = liqo::api::kinds;
 using liqo::core::storage::RemoteData;
 
 asio::awaitable<Result<std::vector<RemoteData>>> find_remote_data(Cluster& cluster, VolumesIn where) {
-  auto volumes = co_await cluster.list(kinds::volumes, "");
-  if (!volumes) co_return std::unexpected(std::move(volumes.error()));
-  auto claims = co_await cluster.list(kinds::claims, where.ns);
-  if (!claims) co_return std::unexpected(std::move(claims.error()));
+  KUBE_CO_TRY(volumes, co_await cluster.list(kinds::volumes, ""));
+  KUBE_CO_TRY(claims, co_await cluster.list(kinds::claims, where.ns));
   std::vector<RemoteData> of_volumes, of_claims;
-  for (const Object& volume : *volumes)
+  for (const Object& volume : volumes)
     if (auto data = liqo::core::storage::data_of_volume(volume)) of_volumes.push_back(std::move(*data));
-  for (const Object& claim : *claims)
+  for (const Object& claim : claims)
     if (auto data = liqo::core::storage::data_of_claim(claim)) of_claims.push_back(std::move(*data));
   auto found = liqo::core::storage::each_once(std::move(of_volumes), std::move(of_claims));
   std::erase_if(found, [&](const RemoteData& data) {
@@ -45,8 +43,7 @@ asio::awaitable<Result<void>> clear_volumes(Cluster& cluster, VolumesIn where, b
     }
     // Kubernetes keeps the volume as long as the claim is there.
     if (data.volume.empty() || (data.has_claim && !data.outlasts)) continue;
-    auto removed = co_await cluster.remove(kinds::volumes, {"", data.volume});
-    if (!removed) co_return kube::fail(std::move(removed.error()), "deleting the volume " + data.volume);
+    KUBE_CO_TRYV(co_await cluster.remove(kinds::volumes, {"", data.volume}), "deleting the volume " + data.volume);
   }
   co_return Result<void>();
 }

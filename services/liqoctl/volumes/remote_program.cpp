@@ -122,15 +122,14 @@ Body<Answered> stopped_after(Cluster& cluster, kube::Deadline deadline, std::vec
 Body<std::string> output_of(Running& program) {
   std::string out;
   while (true) {
-    auto piece = co_await program.read();
-    if (!piece) co_return std::unexpected(std::move(piece.error()));
-    if (piece->empty()) co_return out;
-    out += piece->substr(0, max_output - out.size());
+    KUBE_CO_TRY(piece, co_await program.read());
+    if (piece.empty()) co_return out;
+    out += piece.substr(0, max_output - out.size());
   }
 }
 
 Body<std::string> run_alone(Running& program) {
-  if (auto started = co_await program.start(false); !started) co_return std::unexpected(std::move(started.error()));
+  KUBE_CO_TRYV(co_await program.start(false));
   auto out = co_await output_of(program);
   auto ended = co_await program.end();
   if (!ended && !(is_cut(ended.error()) && out && out->ends_with(last_word)))
@@ -139,8 +138,8 @@ Body<std::string> run_alone(Running& program) {
 }
 
 Body<std::string> run_piped(Running& from, Running& to, std::function<void(std::uint64_t)> seen) {
-  if (auto started = co_await to.start(true); !started) co_return std::unexpected(std::move(started.error()));
-  if (auto started = co_await from.start(false); !started) co_return std::unexpected(std::move(started.error()));
+  KUBE_CO_TRYV(co_await to.start(true));
+  KUBE_CO_TRYV(co_await from.start(false));
   std::uint64_t passed = 0;
   bool is_taken = true;
   Result<void> sent;
@@ -170,8 +169,7 @@ std::string first_line(std::string_view text) {
 }
 
 Body<std::uint64_t> run_compared(Running& one, Running& other) {
-  for (Running* each : {&one, &other})
-    if (auto started = co_await each->start(false); !started) co_return std::unexpected(std::move(started.error()));
+  for (Running* each : {&one, &other}) KUBE_CO_TRYV(co_await each->start(false));
   std::string here, there, here_last, there_last;
   std::uint64_t lines = 0;
   bool here_goes_on = true, there_goes_on = true;

@@ -43,8 +43,7 @@ class Sender final : public Visitor {
   }
   Result<void> file(const WalkedFile& file, int parent) override {
     const auto size = static_cast<std::uint64_t>(file.about.st_size);
-    if (auto sent = named({.kind = Kind::file, .name = file.name, .meta = meta_of(file.about), .size = size}); !sent)
-      return sent;
+    KUBE_TRYV(named({.kind = Kind::file, .name = file.name, .meta = meta_of(file.about), .size = size}));
     Digest digest;
     auto read = read_file(parent, file, [&](const std::string& piece) {
       digest.add(piece);
@@ -83,7 +82,7 @@ class Sender final : public Visitor {
 
 Result<void> send_files(const std::string& directory, int to, std::string& notes) {
   Sender sender(to, notes);
-  if (auto walked = walk(directory, sender); !walked) return walked;
+  KUBE_TRYV(walk(directory, sender));
   return sender.end();
 }
 

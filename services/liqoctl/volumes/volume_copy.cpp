@@ -31,40 +31,37 @@ constexpr int max_attempts = 5;
 }  // namespace
 
 asio::awaitable<Result<void>> VolumeCopy::begin() {
-  if (auto gone = co_await remove_carriers(moved_); !gone) co_return gone;
-  if (auto made = co_await make_claim(); !made) co_return made;
+  KUBE_CO_TRYV(co_await remove_carriers(moved_));
+  KUBE_CO_TRYV(co_await make_claim());
   const std::string& claim = moved_.asked().claim;
   // At a provider the copy already has the name of the claim, by which pods find it.
   const std::string to = move_.target.empty() ? moved_.copy_key().name : claim;
-  if (auto made = co_await make_carrier(Carrier::reads, claim, move_.source_node); !made) co_return made;
-  if (auto made = co_await make_carrier(Carrier::writes, to, moved_.asked().node); !made) co_return made;
-  for (const Carrier carrier : {Carrier::reads, Carrier::writes})
-    if (auto runs = co_await wait_for_carrier(carrier); !runs) co_return runs;
+  KUBE_CO_TRYV(co_await make_carrier(Carrier::reads, claim, move_.source_node));
+  KUBE_CO_TRYV(co_await make_carrier(Carrier::writes, to, moved_.asked().node));
+  for (const Carrier carrier : {Carrier::reads, Carrier::writes}) KUBE_CO_TRYV(co_await wait_for_carrier(carrier));
   co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> VolumeCopy::make_claim() {
-  auto found = co_await cluster_.find(kinds::claims, moved_.copy_key());
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  if (*found && (*found)->annotation(annotations::moves_claim) != moved_.asked().claim)
+  KUBE_CO_TRY(found, co_await cluster_.find(kinds::claims, moved_.copy_key()));
+  if (found && found->annotation(annotations::moves_claim) != moved_.asked().claim)
     co_return kube::fail(Errc::invalid_input,
                          "there is a claim " + moved_.copy_key().text() + " of somebody else: remove it");
-  if (*found && ((*found)->annotation(annotations::selected_node) != moved_.asked().node || (*found)->is_deleting())) {
-    if (auto gone = co_await remove_copy_claim(moved_, true); !gone) co_return gone;
-    found->reset();
+  if (found && (found->annotation(annotations::selected_node) != moved_.asked().node || found->is_deleting())) {
+    KUBE_CO_TRYV(co_await remove_copy_claim(moved_, true));
+    found.reset();
   }
-  if (!*found) {
-    auto made = co_await cluster_.create(kinds::claims, model::forge_temporary_claim(move_.claim, moved_.asked().node));
-    if (!made) co_return kube::fail(std::move(made.error()), "making the claim for the copy");
+  if (!found) {
+    KUBE_CO_TRYV(
+        co_await cluster_.create(kinds::claims, model::forge_temporary_claim(move_.claim, moved_.asked().node)),
+        "making the claim for the copy");
   }
-  if (auto bound = co_await wait_for_volume(); !bound) co_return bound;
-  auto claim = co_await moved_.existing(kinds::claims, moved_.copy_key());
-  if (!claim) co_return std::unexpected(std::move(claim.error()));
-  volume_ = string_at(claim->spec(), {"volumeName"});
-  auto volume = co_await moved_.existing(kinds::volumes, {"", volume_});
-  if (!volume) co_return std::unexpected(std::move(volume.error()));
-  const auto backing = liqo::core::storage::recorded_backing(*volume);
-  if (!backing || backing->cluster != move_.target || !liqo::core::storage::is_volume_of(*volume, *claim))
+  KUBE_CO_TRYV(co_await wait_for_volume());
+  KUBE_CO_TRY(claim, co_await moved_.existing(kinds::claims, moved_.copy_key()));
+  volume_ = string_at(claim.spec(), {"volumeName"});
+  KUBE_CO_TRY(volume, co_await moved_.existing(kinds::volumes, {"", volume_}));
+  const auto backing = liqo::core::storage::recorded_backing(volume);
+  if (!backing || backing->cluster != move_.target || !liqo::core::storage::is_volume_of(volume, claim))
     co_return kube::fail(Errc::invalid_input, "PersistentVolume " + volume_ +
                                                   " is not the one that liqod has made for the copy in " +
                                                   cluster_in_words(move_.target));
@@ -76,10 +73,9 @@ asio::awaitable<Result<void>> VolumeCopy::wait_for_volume() {
   // Both live in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
-    auto claim = co_await cluster_.find(kinds::claims, moved_.copy_key());
-    if (!claim) co_return std::unexpected(std::move(claim.error()));
-    uid = *claim ? (*claim)->uid() : "";
-    if (*claim && phase_of(**claim) == "Bound") co_return Look{.done = true};
+    KUBE_CO_TRY(claim, co_await cluster_.find(kinds::claims, moved_.copy_key()));
+    uid = claim ? claim->uid() : "";
+    if (claim && phase_of(*claim) == "Bound") co_return Look{.done = true};
     co_return Look{.seen = "it has no volume"};
   };
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
@@ -101,15 +97,15 @@ asio::awaitable<Result<void>> VolumeCopy::wait_for_volume() {
 
 asio::awaitable<Result<void>> VolumeCopy::make_carrier(Carrier carrier, std::string claim, std::string node) {
   const kube::Duration left = moved_.deadline().at - cluster_.clock().now() + std::chrono::minutes(1);
-  auto made = co_await cluster_.create(
-      resources::pods,
-      model::forge_carrier({.key = moved_.carrier_key(carrier),
-                            .claim = std::move(claim),
-                            .node = std::move(node),
-                            .image = move_.image,
-                            .carrier = carrier,
-                            .seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count()}));
-  if (!made) co_return kube::fail(std::move(made.error()), "making a pod that carries the data");
+  KUBE_CO_TRYV(co_await cluster_.create(
+                   resources::pods,
+                   model::forge_carrier({.key = moved_.carrier_key(carrier),
+                                         .claim = std::move(claim),
+                                         .node = std::move(node),
+                                         .image = move_.image,
+                                         .carrier = carrier,
+                                         .seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count()})),
+               "making a pod that carries the data");
   co_return Result<void>();
 }
 
@@ -167,22 +163,25 @@ asio::awaitable<Result<void>> VolumeCopy::copy_once() {
     shown = bytes;
     output.doing(cluster_.scope(), what + ": " + std::to_string(bytes >> 20) + " MiB");
   };
-  auto kept = co_await pipe_program(
-      cluster_, moved_.deadline(),
-      {.from = program(Carrier::reads, {"send"}), .to = program(Carrier::writes, {"receive"}), .seen = seen});
-  if (!kept) co_return kube::fail(std::move(kept.error()), "copying " + moved_.words());
+  KUBE_CO_TRY(
+      kept,
+      co_await pipe_program(
+          cluster_, moved_.deadline(),
+          {.from = program(Carrier::reads, {"send"}), .to = program(Carrier::writes, {"receive"}), .seen = seen}),
+      "copying " + moved_.words());
   std::vector<std::string> list{"list"};
   for (const auto& [flag, what_not] : {std::pair<std::string, std::string>{"--without-owners", "owners"},
                                        std::pair<std::string, std::string>{"--without-modes", "permissions"}})
-    if (kept->contains(flag)) {
+    if (kept.contains(flag)) {
       list.push_back(flag);
       output.warn(cluster_.scope(), "the volume at the target does not keep the " + what_not + " of files");
     }
   output.doing(cluster_.scope(), "comparing the copy with " + moved_.words());
-  auto compared = co_await compare_programs(cluster_, moved_.deadline(), program(Carrier::reads, list),
-                                            program(Carrier::writes, list));
-  if (!compared) co_return kube::fail(std::move(compared.error()), "comparing the copy with " + moved_.words());
-  moved_.say("copied, and compared " + model::counted(*compared, "file or directory", "files and directories"));
+  KUBE_CO_TRY(compared,
+              co_await compare_programs(cluster_, moved_.deadline(), program(Carrier::reads, list),
+                                        program(Carrier::writes, list)),
+              "comparing the copy with " + moved_.words());
+  moved_.say("copied, and compared " + model::counted(compared, "file or directory", "files and directories"));
   co_return Result<void>();
 }
 

@@ -39,11 +39,10 @@ class Walk {
     if (depth > model::max_depth)
       return kube::fail(Errc::too_large,
                         path + " is nested deeper than " + std::to_string(model::max_depth) + " levels");
-    if (auto seen = visitor_.enter(walked); !seen) return seen;
-    auto names = names_in(directory, path);
-    if (!names) return std::unexpected(std::move(names.error()));
-    for (const std::string& one : *names)
-      if (auto seen = visit_one(directory, {.path = joined(path, one), .name = one}, depth); !seen) return seen;
+    KUBE_TRYV(visitor_.enter(walked));
+    KUBE_TRY(names, names_in(directory, path));
+    for (const std::string& one : names)
+      KUBE_TRYV(visit_one(directory, {.path = joined(path, one), .name = one}, depth));
     return visitor_.leave();
   }
 
@@ -139,7 +138,7 @@ Result<void> read_file(int parent, const WalkedFile& walked,
       return kube::fail(Errc::invalid_input, path + " was written to while it was read: something uses the volume");
     if (piece.empty()) return {};
     left -= piece.size();
-    if (auto taken = take(piece); !taken) return taken;
+    KUBE_TRYV(take(piece));
   }
 }
 

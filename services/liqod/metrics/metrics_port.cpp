@@ -41,11 +41,9 @@ MetricsPort::MetricsPort(const kube::Environment& environment, kube::Api& replic
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }) {}
 
 kube::Result<KeyAndCertificate> MetricsPort::read_certificate() const {
-  auto certificate = kube::WatchedFile(clock_, settings_.certificate_path + "/tls.crt").read();
-  if (!certificate) return std::unexpected(std::move(certificate.error()));
-  auto key = kube::WatchedFile(clock_, settings_.certificate_path + "/tls.key").read();
-  if (!key) return std::unexpected(std::move(key.error()));
-  return KeyAndCertificate{.key_pem = std::move(*key), .certificate_pem = std::move(*certificate)};
+  KUBE_TRY(certificate, kube::WatchedFile(clock_, settings_.certificate_path + "/tls.crt").read());
+  KUBE_TRY(key, kube::WatchedFile(clock_, settings_.certificate_path + "/tls.key").read());
+  return KeyAndCertificate{.key_pem = std::move(key), .certificate_pem = std::move(certificate)};
 }
 
 kube::Result<KeyAndCertificate> MetricsPort::make_certificate() const {
@@ -76,13 +74,12 @@ kube::Result<std::uint16_t> MetricsPort::listen() {
                                                     {{"request", line}, {"error", what}});
                                        }};
   if (settings_.secure) {
-    auto pair = settings_.certificate_path.empty() ? make_certificate() : read_certificate();
-    if (!pair) return kube::fail(std::move(pair.error()), "certificate of the metrics");
-    pair_ = *pair;
-    auto tls = identity_.begin(std::move(*pair));
-    if (!tls) return kube::fail(std::move(tls.error()), "certificate of the metrics");
+    KUBE_TRY(pair, settings_.certificate_path.empty() ? make_certificate() : read_certificate(),
+             "certificate of the metrics");
+    pair_ = pair;
+    KUBE_TRY(tls, identity_.begin(std::move(pair)), "certificate of the metrics");
     show(pair_);
-    options.tls = std::move(*tls);
+    options.tls = std::move(tls);
   }
   server_.emplace(executor_, clock_, std::move(options),
                   [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); });
@@ -125,9 +122,8 @@ asio::awaitable<void> MetricsPort::keep_certificate() {
 }
 
 asio::awaitable<std::expected<void, liqo::kubelet::Refusal>> MetricsPort::admit(const ServerRequest& request) {
-  auto caller = co_await authorizer_.authenticate(request);
-  if (!caller) co_return std::unexpected(std::move(caller.error()));
-  co_return co_await authorizer_.authorize(*caller, liqo::kubelet::PathAccess{.verb = "get", .path = path});
+  KUBE_CO_TRY(caller, co_await authorizer_.authenticate(request));
+  co_return co_await authorizer_.authorize(caller, liqo::kubelet::PathAccess{.verb = "get", .path = path});
 }
 
 asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerResponse& response) {

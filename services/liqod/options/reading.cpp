@@ -109,8 +109,8 @@ kube::Result<void> read_server(const Texts& texts, Options& options) {
 kube::Result<void> read_texts(Texts texts, Options& options) {
   const auto& ports = options.settings.nodes.kubelet_ports;
   if (ports.first + ports.count - 1 > 65535) return wrong("--listen-port-count reaches beyond port 65535");
-  if (auto read = read_lists(texts, options.settings); !read) return read;
-  if (auto read = read_durations(texts, options); !read) return read;
+  KUBE_TRYV(read_lists(texts, options.settings));
+  KUBE_TRYV(read_durations(texts, options));
   if (texts.hides_peers) options.peer_names = PeerNames::numbered;
   return read_server(texts, options);
 }

@@ -22,28 +22,26 @@ asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informe
     }
     if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "binding a role");
     // Not in the cache: it came just now, or it lacks the label that the cache selects.
-    auto found = co_await api.get(resource, key);
-    if (!found) co_return kube::fail(std::move(found.error()), "binding a role");
-    live = std::move(*found);
+    KUBE_CO_TRY(found, co_await api.get(resource, key), "binding a role");
+    live = std::move(found);
     due = plan(&*live);
     informer.observe(*live);
   }
   if (auto* refuse = std::get_if<action::Refuse>(&due))
     co_return kube::fail(kube::Errc::invalid_input, std::move(refuse->message));
   if (std::holds_alternative<action::Replace>(due)) {
-    auto removed = co_await kube::remove_object(
+    KUBE_CO_TRYV(co_await kube::remove_object(
         api, resource, key,
-        {.options = {.uid = std::string(live->uid())}, .phase = "removing a binding of another role"});
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
+        {.options = {.uid = std::string(live->uid())}, .phase = "removing a binding of another role"}));
     informer.observe_gone(key, live->uid());
-    auto created = co_await api.create(resource, wanted);
-    if (!created) co_return kube::fail(std::move(created.error()), "binding a role");
-    informer.observe(std::move(*created));
+    KUBE_CO_TRY(created, co_await api.create(resource, wanted), "binding a role");
+    informer.observe(std::move(created));
   } else if (auto* change = std::get_if<action::Patch>(&due)) {
-    auto patched =
-        co_await api.patch(resource, key, {kube::PatchType::merge, guarded_patch(*live, std::move(change->patch))});
-    if (!patched) co_return kube::fail(std::move(patched.error()), "repairing a binding");
-    informer.observe(std::move(*patched));
+    KUBE_CO_TRY(
+        patched,
+        co_await api.patch(resource, key, {kube::PatchType::merge, guarded_patch(*live, std::move(change->patch))}),
+        "repairing a binding");
+    informer.observe(std::move(patched));
   }
   co_return kube::Result<void>();
 }

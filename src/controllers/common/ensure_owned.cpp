@@ -20,9 +20,9 @@ asio::awaitable<kube::Result<bool>> ensure_owned(kube::Api& api, kube::Informer&
   if (live && !core::is_controlled_by(*live, object.owner)) co_return false;
   const auto next = due_write(informer, object);
   if (!next) co_return true;
-  auto written = live ? co_await api.replace(resource, *next) : co_await api.create(resource, *next);
-  if (!written) co_return kube::fail(std::move(written.error()), (live ? "repairing " : "making ") + object.name);
-  informer.observe(std::move(*written));
+  KUBE_CO_TRY(written, live ? co_await api.replace(resource, *next) : co_await api.create(resource, *next),
+              (live ? "repairing " : "making ") + object.name);
+  informer.observe(std::move(written));
   co_return true;
 }
 

@@ -174,7 +174,7 @@ asio::awaitable<kube::Result<void>> TwinWatches::find_tokens(std::shared_ptr<Twi
   if (is_known()) co_return kube::Result<void>();
   watch->tokens_read = std::make_shared<kube::async::Event>(executor_);
   const EndOfReading end{*watch};
-  auto listed = co_await kube::list_all(
+  KUBE_CO_TRYV(co_await kube::list_all(
       api, {kube::resources::secrets, watch->remote},
       {.selection = {.label_selector = std::string(token_selector())}, .resource_version = "0", .metadata_only = true},
       [&](const kube::Object& secret) {
@@ -183,8 +183,7 @@ asio::awaitable<kube::Result<void>> TwinWatches::find_tokens(std::shared_ptr<Twi
         watch->all_have_tokens = watch->token_nodes.size() >= max_token_nodes;
         if (!watch->all_have_tokens) watch->token_nodes.emplace(node);
         return !watch->all_have_tokens;
-      });
-  if (!listed) co_return std::unexpected(std::move(listed.error()));
+      }));
   watch->tokens_read_at = clock_.now();
   co_return kube::Result<void>();
 }

@@ -177,8 +177,7 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
     co_return Outcome::done();
   }
   const core::TwinContext ctx = twin_context(key, origin ? *origin : std::string(), tenant ? &*tenant : nullptr);
-  auto guarded = co_await add_finalizer(context_.home.api(), *maps_, *object, api::finalizers::namespace_map);
-  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  KUBE_CO_TRYV(co_await add_finalizer(context_.home.api(), *maps_, *object, api::finalizers::namespace_map));
 
   Round round;
   if (!object->is_deleting()) co_await ensure_twins(*object, ctx, round);
@@ -187,17 +186,15 @@ asio::awaitable<Outcome> NamespaceMapController::reconcile(kube::WorkKey work) {
   const auto latest = maps_->find(key);
   if (!latest || latest->uid() != object->uid()) co_return Outcome::done();
   if (const auto patch = core::plan_map_status(*latest, round.entries)) {
-    auto patched = co_await kube::merge_patch(context_.home.api(), *maps_, key,
-                                              {.body = json::serialize(*patch),
-                                               .phase = "reporting the twin namespaces",
-                                               .options = {.subresource = "status"}});
-    if (!patched) co_return Outcome::retry(std::move(patched.error()));
+    KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *maps_, key,
+                                            {.body = json::serialize(*patch),
+                                             .phase = "reporting the twin namespaces",
+                                             .options = {.subresource = "status"}}));
   }
   if (!round.failures.empty()) co_return Outcome::retry(kube::Failure(kube::Errc::api, std::move(round.failures)));
   if (object->is_deleting() && round.entries.empty()) {
-    auto released = co_await remove_finalizer(context_.home.api(), *maps_, latest_of(*maps_, *object),
-                                              api::finalizers::namespace_map);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
+    KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *maps_, latest_of(*maps_, *object),
+                                           api::finalizers::namespace_map));
   }
   co_return round.waits ? Outcome::again_after(counting_patience) : Outcome::done();
 }
@@ -266,14 +263,14 @@ asio::awaitable<kube::Result<core::TwinPlan>> NamespaceMapController::create_nam
 asio::awaitable<kube::Result<bool>> NamespaceMapController::furnish_twin(std::string twin, core::TwinContext ctx,
                                                                          std::optional<json::object> patch) {
   if (patch) {
-    auto patched = co_await context_.home.api().patch(kube::resources::namespaces, {"", twin},
-                                                      {kube::PatchType::merge, json::serialize(*patch)});
-    if (!patched) co_return kube::fail(std::move(patched.error()), "labelling the namespace");
-    namespaces_->observe(std::move(*patched));
+    KUBE_CO_TRY(patched,
+                co_await context_.home.api().patch(kube::resources::namespaces, {"", twin},
+                                                   {kube::PatchType::merge, json::serialize(*patch)}),
+                "labelling the namespace");
+    namespaces_->observe(std::move(patched));
   }
   const auto plan = [twin, ctx](const kube::Object* existing) { return core::plan_twin_binding(twin, existing, ctx); };
-  auto bound = co_await ensure_binding(context_.home.api(), *bindings_, core::forge_twin_binding(twin, ctx), plan);
-  if (!bound) co_return std::unexpected(std::move(bound.error()));
+  KUBE_CO_TRYV(co_await ensure_binding(context_.home.api(), *bindings_, core::forge_twin_binding(twin, ctx), plan));
   co_return co_await ensure_quota(twin, ctx);
 }
 
@@ -338,9 +335,10 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
   const bool counted = core::is_counted(*existing);
   const auto made = kube::parse_time(existing->creation_timestamp());
   if (const auto patch = core::plan_twin_quota(*existing, ctx, hard)) {
-    auto patched = co_await home.patch(kinds::resource_quotas, key, {kube::PatchType::merge, json::serialize(*patch)});
-    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the ResourceQuota");
-    bounds_->observe(std::move(*patched));
+    KUBE_CO_TRY(patched,
+                co_await home.patch(kinds::resource_quotas, key, {kube::PatchType::merge, json::serialize(*patch)}),
+                "updating the ResourceQuota");
+    bounds_->observe(std::move(patched));
   }
   // After the patch: the policy may have corrected a name that nobody counts.
   if (!counted && made && context_.clock.wall() - *made >= counting_patience)

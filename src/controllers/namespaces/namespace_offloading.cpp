@@ -170,21 +170,18 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   if (!object) co_return Outcome::done();
   if (object->is_deleting()) co_return co_await withdraw(std::move(*object));
 
-  auto guarded =
-      co_await add_finalizer(context_.home.api(), *offloadings_, *object, api::finalizers::namespace_offloading);
-  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  KUBE_CO_TRYV(
+      co_await add_finalizer(context_.home.api(), *offloadings_, *object, api::finalizers::namespace_offloading));
   object = offloadings_->find(key);
   if (!object || object->is_deleting()) co_return Outcome::done();
 
   const auto entered = co_await enter(*object);
   object = offloadings_->find(key);
   if (!object || object->is_deleting()) co_return Outcome::done();
-  auto extended = co_await extend(*object);
-  if (!extended) co_return Outcome::retry(std::move(extended.error()));
+  KUBE_CO_TRYV(co_await extend(*object));
   if (!entered) co_return Outcome::retry(entered.error());
-  auto again = co_await see_to_earlier_pods(std::move(*object));
-  if (!again) co_return Outcome::retry(std::move(again.error()));
-  co_return *again ? Outcome::again_after(**again) : Outcome::done();
+  KUBE_CO_TRY(again, co_await see_to_earlier_pods(std::move(*object)));
+  co_return again ? Outcome::again_after(*again) : Outcome::done();
 }
 
 asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object object) {
@@ -196,9 +193,8 @@ asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object ob
   if (!told) co_return Outcome::retry(std::move(told.error()));
   // A change of the maps brings it back here.
   if (!core::is_withdrawn(facts)) co_return Outcome::done();
-  auto released = co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
-                                            api::finalizers::namespace_offloading);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
+                                         api::finalizers::namespace_offloading));
   co_return Outcome::done();
 }
 
@@ -240,12 +236,11 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::O
   // In a namespace that goes nothing can be made any more.
   if (const auto ns = namespaces_->find({"", std::string(offloading.ns())}); !ns || ns->is_deleting())
     co_return kube::Result<void>();
-  auto user = co_await user_.name();
-  if (!user) co_return std::unexpected(std::move(user.error()));
-  kube::Object binding = core::forge_own_binding(offloading.ns(), *user, core::own_offloaded_role);
+  KUBE_CO_TRY(user, co_await user_.name());
+  kube::Object binding = core::forge_own_binding(offloading.ns(), user, core::own_offloaded_role);
   binding.add_owner_reference(core::owner_of(offloading, false));
-  auto bound = co_await ensure_binding(context_.home.api(), *bindings_, std::move(binding));
-  if (!bound) co_return kube::fail(std::move(bound.error()), "entering the offloaded namespace");
+  KUBE_CO_TRYV(co_await ensure_binding(context_.home.api(), *bindings_, std::move(binding)),
+               "entering the offloaded namespace");
   co_return kube::Result<void>();
 }
 
@@ -258,9 +253,8 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std
   json::object changes;
   changes[labels::scheduling_enabled] = wanted ? json::value("true") : json::value(nullptr);
   const json::object patch{{"metadata", json::object{{"labels", std::move(changes)}}}};
-  auto patched = co_await kube::merge_patch(context_.home.api(), *namespaces_, object->key(),
-                                            {.body = json::serialize(patch), .phase = "labelling the namespace"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *namespaces_, object->key(),
+                                          {.body = json::serialize(patch), .phase = "labelling the namespace"}));
   co_return kube::Result<void>();
 }
 
@@ -268,15 +262,15 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(
                                                                                 const core::OffloadingFacts& facts) {
   const auto patch = core::plan_offloading_status(offloading, facts, context_.clock.wall());
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await kube::merge_patch(
-      context_.home.api(), *offloadings_, offloading.key(),
-      {.body = json::serialize(*patch), .phase = "reporting the status", .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
-  if (!*patched) co_return kube::Result<void>();
+  KUBE_CO_TRY(patched, co_await kube::merge_patch(context_.home.api(), *offloadings_, offloading.key(),
+                                                  {.body = json::serialize(*patch),
+                                                   .phase = "reporting the status",
+                                                   .options = {.subresource = "status"}}));
+  if (!patched) co_return kube::Result<void>();
   const auto selects_nobody = [](const kube::Object& object) {
     return kube::string_at(object.status(), {"offloadingPhase"}) == api::no_cluster_selected;
   };
-  const bool before = selects_nobody(offloading), now = selects_nobody(**patched);
+  const bool before = selects_nobody(offloading), now = selects_nobody(*patched);
   if (now && !before)
     log_.info("the namespace is offloaded and selects no provider", {{"namespace", std::string(offloading.ns())}});
   if (before && !now) log_.info("the namespace selects a provider", {{"namespace", std::string(offloading.ns())}});

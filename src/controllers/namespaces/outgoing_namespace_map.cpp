@@ -235,8 +235,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   const std::size_t twins = std::max(current.size(), wish.twins.size());
   const kube::Duration rest = written_[cluster] + rest_between_writes(twins) - context_.clock.now();
   if (rest > 0s && core::plan_namespace_map(*map, cluster, wish.twins)) co_return Outcome::again_after(rest);
-  auto written = co_await write(std::move(*map), cluster, std::move(wish.twins));
-  if (!written) co_return Outcome::retry(std::move(written.error()));
+  KUBE_CO_TRYV(co_await write(std::move(*map), cluster, std::move(wish.twins)));
   co_return looked;
 }
 
@@ -254,14 +253,12 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cl
       core::TwinWish wish;
       core::keep_held(wish, held, current);
       all_held.merge(held);
-      auto written = co_await write(std::move(*map), cluster, std::move(wish.twins));
-      if (!written) co_return Outcome::retry(std::move(written.error()));
+      KUBE_CO_TRYV(co_await write(std::move(*map), cluster, std::move(wish.twins)));
       continue;
     }
-    auto removed = co_await kube::remove_object(
+    KUBE_CO_TRYV(co_await kube::remove_object(
         context_.home.api(), api::kinds::namespace_maps, key,
-        {.options = {.uid = std::string(map->uid())}, .phase = "removing the NamespaceMap"});
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+        {.options = {.uid = std::string(map->uid())}, .phase = "removing the NamespaceMap"}));
   }
   tell_held(cluster, all_held);
   co_return Outcome::done();
@@ -271,11 +268,10 @@ asio::awaitable<kube::Result<void>> OutgoingNamespaceMapController::write(kube::
                                                                           core::WantedTwins wanted) {
   const auto patch = core::plan_namespace_map(map, cluster, wanted);
   if (!patch) co_return kube::Result<void>();
-  auto patched =
-      co_await kube::merge_patch(context_.home.api(), *maps_, map.key(),
-                                 {.body = kube::json::serialize(*patch), .phase = "writing the NamespaceMap"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
-  if (*patched) written_[cluster] = context_.clock.now();
+  KUBE_CO_TRY(patched,
+              co_await kube::merge_patch(context_.home.api(), *maps_, map.key(),
+                                         {.body = kube::json::serialize(*patch), .phase = "writing the NamespaceMap"}));
+  if (patched) written_[cluster] = context_.clock.now();
   co_return kube::Result<void>();
 }
 
@@ -320,9 +316,9 @@ Outcome OutgoingNamespaceMapController::tell_leaving(std::string_view cluster, c
 asio::awaitable<Outcome> OutgoingNamespaceMapController::create(kube::ObjectKey key, std::string cluster,
                                                                 core::WantedTwins wanted) {
   const kube::Object map = core::forge_namespace_map(key, cluster, wanted);
-  auto created = co_await context_.home.api().create(api::kinds::namespace_maps, map);
-  if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the NamespaceMap"));
-  maps_->observe(std::move(*created));
+  KUBE_CO_TRY(created, co_await context_.home.api().create(api::kinds::namespace_maps, map),
+              "creating the NamespaceMap");
+  maps_->observe(std::move(created));
   co_return Outcome::done();
 }
 

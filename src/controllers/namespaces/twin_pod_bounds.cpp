@@ -193,24 +193,23 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   const auto tenant = namespaces_->find(work.object);
   if (!tenant || !core::is_tenant_namespace(*tenant)) co_return Outcome::done();
   const auto policy = core::admission::read_pod_policy(tenant->annotation(annotations::pod_policy));
-  auto looked = co_await judged_.look_at(policy ? policy->cluster_roles : std::vector<std::string>());
-  if (!looked) co_return Outcome::retry(std::move(looked.error()).in("looking at the ClusterRoles of a policy"));
+  KUBE_CO_TRY(looked, co_await judged_.look_at(policy ? policy->cluster_roles : std::vector<std::string>()),
+              "looking at the ClusterRoles of a policy");
   // The policy may have lost a role while it was being read.
   forget_roles();
-  Roles roles = std::move(*looked);
+  Roles roles = std::move(looked);
   Pass pass = begin(*tenant);
-  if (auto done = co_await unbind(pass, roles); !done) co_return Outcome::retry(std::move(done.error()));
+  KUBE_CO_TRYV(co_await unbind(pass, roles));
   // A policy that cannot be understood gives no rights, and leaves what runs bounded.
   if (policy && policy->cluster_roles.empty()) {
     told_.erase(pass.tenant);
-    auto removed = co_await remove_bounds(pass);
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    KUBE_CO_TRYV(co_await remove_bounds(pass));
     co_return Outcome::done();
   }
   if (policy) {
     pass = begin(*tenant);
-    if (auto done = co_await bound_pods(pass, roles.kinds); !done) co_return Outcome::retry(std::move(done.error()));
-    if (auto done = co_await bind(pass, roles); !done) co_return Outcome::retry(std::move(done.error()));
+    KUBE_CO_TRYV(co_await bound_pods(pass, roles.kinds));
+    KUBE_CO_TRYV(co_await bind(pass, roles));
   }
   tell(*tenant, roles.told);
   if (pass.again) co_return Outcome::again_after(changed_pause);

@@ -83,8 +83,7 @@ asio::awaitable<Outcome> NamesakeController::reconcile(kube::WorkKey work) {
   if (object->is_deleting() && !object->has_finalizer(api::finalizers::virtual_node)) co_return Outcome::done();
   // Its session orders pods as long as there is one.
   if (sessions_.find(key)) co_return Outcome::again_after(session_pause);
-  auto guarded = co_await add_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node);
-  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  KUBE_CO_TRYV(co_await add_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node));
 
   const auto ended = ended_.find(key);
   const bool is_certain = ended != ended_.end() && ended->second.uid == object->uid() && ended->second.is_certain;
@@ -94,8 +93,7 @@ asio::awaitable<Outcome> NamesakeController::reconcile(kube::WorkKey work) {
     ended_.erase(key);
     co_return Outcome::done();
   }
-  auto told = co_await tell(*object, *older, left);
-  if (!told) co_return Outcome::retry(std::move(told.error()));
+  KUBE_CO_TRYV(co_await tell(*object, *older, left));
   const auto latest = virtual_nodes_->find(key);
   if (!latest || latest->uid() != object->uid()) co_return Outcome::done();
   if (!left && !(latest->is_deleting() && is_without_hope(left.error())))
@@ -108,9 +106,8 @@ asio::awaitable<Outcome> NamesakeController::conclude(kube::Object virtual_node)
   const kube::ObjectKey key = virtual_node.key();
   if (virtual_node.is_deleting()) {
     ended_.erase(key);
-    auto released = co_await remove_finalizer(context_.home.api(), *virtual_nodes_, std::move(virtual_node),
-                                              api::finalizers::virtual_node);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
+    KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *virtual_nodes_, std::move(virtual_node),
+                                           api::finalizers::virtual_node));
     co_return Outcome::done();
   }
   Ended& ended = ended_[key];
@@ -129,11 +126,10 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_pods(kube::Ob
   const kube::ObjectKey secret_key{std::string(virtual_node.ns()),
                                    std::string(VirtualNode(virtual_node).kubeconfig_secret())};
   if (secret_key.name.empty()) co_return kube::fail(kube::Errc::missing, "spec.kubeconfigSecretRef names no Secret");
-  auto secret = co_await context_.home.api().get(kube::resources::secrets, secret_key);
-  if (!secret) co_return kube::fail(std::move(secret.error()), "reading Secret " + secret_key.text());
-  auto made = connect_(cluster, *secret);
-  if (!made) co_return kube::fail(std::move(made.error()), "Secret " + secret_key.text());
-  const std::shared_ptr<ProviderLink> link = std::move(*made);
+  KUBE_CO_TRY(secret, co_await context_.home.api().get(kube::resources::secrets, secret_key),
+              "reading Secret " + secret_key.text());
+  KUBE_CO_TRY(made, connect_(cluster, secret), "Secret " + secret_key.text());
+  const std::shared_ptr<ProviderLink> link = std::move(made);
   co_return co_await kube::async::finally(end_pods_over(link, std::move(virtual_node)), link->stop());
 }
 
@@ -152,13 +148,11 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_pods_over(std
   }
   std::size_t left = 0;
   for (const std::string& twin : twins) {
-    auto pods = co_await end_in(provider, {api::kinds::shadow_pods, twin}, forging, virtual_node.key());
-    if (!pods) co_return std::unexpected(std::move(pods.error()));
-    left += *pods;
+    KUBE_CO_TRY(pods, co_await end_in(provider, {api::kinds::shadow_pods, twin}, forging, virtual_node.key()));
+    left += pods;
     // A pod that ends may still need its tokens.
-    if (*pods > 0) continue;
-    auto tokens = co_await end_in(provider, {kube::resources::secrets, twin}, forging, virtual_node.key());
-    if (!tokens) co_return std::unexpected(std::move(tokens.error()));
+    if (pods > 0) continue;
+    KUBE_CO_TRYV(co_await end_in(provider, {kube::resources::secrets, twin}, forging, virtual_node.key()));
   }
   co_return left;
 }
@@ -186,10 +180,9 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_in(kube::Api&
     if (object.is_deleting()) continue;
     // The older one may have gone meanwhile: then these are the pods of the Node.
     if (!stands_aside(virtual_node)) co_return kube::fail(kube::Errc::closed, "the VirtualNode stands aside no more");
-    auto removed = co_await kube::remove_object(
+    KUBE_CO_TRYV(co_await kube::remove_object(
         provider, twin.resource, object.key(),
-        {.options = {.uid = std::string(object.uid())}, .phase = "ending a pod of a VirtualNode that stands aside"});
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
+        {.options = {.uid = std::string(object.uid())}, .phase = "ending a pod of a VirtualNode that stands aside"}));
   }
   co_return found.size();
 }
@@ -197,8 +190,7 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_in(kube::Api&
 asio::awaitable<kube::Result<void>> NamesakeController::tell(kube::Object virtual_node, kube::Object older,
                                                              const kube::Result<std::size_t>& left) {
   for (const core::virtual_node_action::Tell& told : core::tell_standing_aside(older, left)) {
-    auto written = co_await set_virtual_node_condition(context_, *virtual_nodes_, virtual_node.key(), told.condition());
-    if (!written) co_return std::unexpected(std::move(written.error()));
+    KUBE_CO_TRYV(co_await set_virtual_node_condition(context_, *virtual_nodes_, virtual_node.key(), told.condition()));
   }
   context_.events.warning(virtual_node, api::kinds::virtual_nodes, core::name_taken, core::name_taken_text(older));
   co_return kube::Result<void>();

@@ -59,11 +59,11 @@ asio::awaitable<Outcome> NodeFailureController::reconcile(kube::WorkKey work) {
   const auto due = core::force_delete_in(*pod, node ? &*node : nullptr, context_.clock.wall());
   if (!due) co_return Outcome::done();
   if (*due > kube::Duration::zero()) co_return Outcome::again_after(*due);
-  auto removed = co_await kube::remove_object(context_.home.api(), kube::resources::pods, work.object,
-                                              {.options = {.uid = std::string(pod->uid()), .grace_period_seconds = 0},
-                                               .phase = "removing a pod whose node does not answer"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
-  if (*removed)
+  KUBE_CO_TRY(removed,
+              co_await kube::remove_object(context_.home.api(), kube::resources::pods, work.object,
+                                           {.options = {.uid = std::string(pod->uid()), .grace_period_seconds = 0},
+                                            .phase = "removing a pod whose node does not answer"}));
+  if (removed)
     context_.events.warning(*pod, kube::resources::pods, api::reasons::node_failed,
                             "Node " + std::string(node->name()) +
                                 " does not answer and the grace time of the pod is over: it is deleted by force, so "

@@ -16,10 +16,9 @@ asio::awaitable<kube::Result<void>> NodeWriter::write(const kube::Object& object
   ctx.kubelet_port = decide_port(object);
   auto node = parts_.nodes->find({"", std::string(object.name())});
   if (!node) {
-    auto found = co_await create(object, health, ctx);
-    if (!found) co_return std::unexpected(std::move(found.error()));
-    if (!*found) co_return kube::Result<void>();
-    node = std::move(*found);
+    KUBE_CO_TRY(found, co_await create(object, health, ctx));
+    if (!found) co_return kube::Result<void>();
+    node = std::move(found);
   }
   co_return co_await update(object, *node, health, ctx);
 }
@@ -35,9 +34,8 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> NodeWriter::create(co
       core::forge_node({.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx}, context_.clock.wall()));
   if (!created && created.error().is_already_exists()) {
     // Not in the cache of virtual nodes: look whose it is.
-    auto live = co_await home.get(kube::resources::nodes, key);
-    if (!live) co_return kube::fail(std::move(live.error()), "looking at the Node of that name");
-    co_return std::move(*live);
+    KUBE_CO_TRY(live, co_await home.get(kube::resources::nodes, key), "looking at the Node of that name");
+    co_return std::move(live);
   }
   if (!created) co_return kube::fail(std::move(created.error()), "creating the Node");
   if (made_.insert(key.name).second) {
@@ -72,18 +70,20 @@ asio::awaitable<kube::Result<void>> NodeWriter::update(const kube::Object& objec
   const auto& due = std::get<core::node_action::Update>(plan);
   made_.insert(key.name);
   if (due.metadata) {
-    auto patched = co_await home.patch(kube::resources::nodes, key,
-                                       {kube::PatchType::merge, kube::json::serialize(*due.metadata)});
-    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node");
-    parts_.nodes->observe(std::move(*patched));
+    KUBE_CO_TRY(patched,
+                co_await home.patch(kube::resources::nodes, key,
+                                    {kube::PatchType::merge, kube::json::serialize(*due.metadata)}),
+                "updating the Node");
+    parts_.nodes->observe(std::move(patched));
   }
   if (due.status) {
-    auto patched = co_await home.patch(kube::resources::nodes, key,
-                                       {kube::PatchType::strategic_merge, kube::json::serialize(*due.status)},
-                                       {.subresource = "status"});
-    if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Node's status");
-    tell_readiness(key, core::unready_reason(*patched));
-    parts_.nodes->observe(std::move(*patched));
+    KUBE_CO_TRY(patched,
+                co_await home.patch(kube::resources::nodes, key,
+                                    {kube::PatchType::strategic_merge, kube::json::serialize(*due.status)},
+                                    {.subresource = "status"}),
+                "updating the Node's status");
+    tell_readiness(key, core::unready_reason(patched));
+    parts_.nodes->observe(std::move(patched));
   }
   co_return kube::Result<void>();
 }
@@ -120,10 +120,9 @@ kube::Object NodeWriter::with_template(const kube::Object& virtual_node, const k
 
 asio::awaitable<kube::Result<void>> NodeWriter::uncordon(std::string node) {
   const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", nullptr}}}};
-  auto patched = co_await kube::merge_patch(
+  KUBE_CO_TRYV(co_await kube::merge_patch(
       context_.home.api(), *parts_.nodes, {"", std::move(node)},
-      {.body = kube::json::serialize(patch), .phase = "uncordoning the Node that is wanted again"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+      {.body = kube::json::serialize(patch), .phase = "uncordoning the Node that is wanted again"}));
   co_return kube::Result<void>();
 }
 

@@ -180,8 +180,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   if (older_namesake(*virtual_nodes_, *object)) co_return Outcome::done();
   if (object->is_deleting()) co_return co_await tear_down(*object);
 
-  auto guarded = co_await add_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node);
-  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  KUBE_CO_TRYV(co_await add_finalizer(context_.home.api(), *virtual_nodes_, *object, api::finalizers::virtual_node));
   const core::ProviderHealth health = health_of(*object);
   const auto node = nodes_->find({"", key.name});
   const ProviderSession* const session = sessions_.find(key);

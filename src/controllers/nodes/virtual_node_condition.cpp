@@ -14,11 +14,10 @@ asio::awaitable<kube::Result<void>> set_virtual_node_condition(const Context& co
   if (!wanted) co_return kube::Result<void>();
   const kube::json::object patch{{"metadata", kube::json::object{{"resourceVersion", object->resource_version()}}},
                                  {"status", std::move(*wanted)}};
-  auto patched = co_await kube::merge_patch(context.home.api(), virtual_nodes, key,
-                                            {.body = kube::json::serialize(patch),
-                                             .phase = "setting a condition of the VirtualNode",
-                                             .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await kube::merge_patch(context.home.api(), virtual_nodes, key,
+                                          {.body = kube::json::serialize(patch),
+                                           .phase = "setting a condition of the VirtualNode",
+                                           .options = {.subresource = "status"}}));
   co_return kube::Result<void>();
 }
 

@@ -50,10 +50,9 @@ asio::awaitable<kube::Result<void>> remove_untold(Context context, kube::Object 
       if (!patched) co_return kube::fail(std::move(patched.error()), phase);
     }
   }
-  auto removed = co_await kube::remove_object(
+  KUBE_CO_TRYV(co_await kube::remove_object(
       home, kube::resources::pods, key,
-      {.options = {.uid = std::string(pod.uid()), .grace_period_seconds = 0}, .phase = std::move(phase)});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+      {.options = {.uid = std::string(pod.uid()), .grace_period_seconds = 0}, .phase = std::move(phase)}));
   co_return kube::Result<void>();
 }
 
@@ -63,8 +62,8 @@ asio::awaitable<kube::Result<void>> evict(Context context, kube::Object pod) {
       {"kind", api::kinds::evictions.kind},
       {"metadata", kube::json::object{{"name", pod.name()}, {"namespace", pod.ns()}}},
       {"deleteOptions", kube::json::object{{"preconditions", kube::json::object{{"uid", pod.uid()}}}}}};
-  auto evicted = co_await context.home.api().post(kube::resources::pods, pod.key(), "eviction", std::move(eviction));
-  if (!evicted) co_return kube::fail(std::move(evicted.error()), "evicting a pod");
+  KUBE_CO_TRYV(co_await context.home.api().post(kube::resources::pods, pod.key(), "eviction", std::move(eviction)),
+               "evicting a pod");
   co_return kube::Result<void>();
 }
 
@@ -121,14 +120,13 @@ asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey no
     co_return Outcome::done();
   // A consistent read: the cache may be behind another replica, which has made the Node.
   const kube::ListOptions options{.selection = {.field_selector = kube::name_is(node_key.name)}, .limit = 1};
-  auto page = co_await context_.home.api().list(api::kinds::virtual_nodes, "", options);
-  if (!page) co_return Outcome::retry(std::move(page.error()).in("looking for the VirtualNode of a Node"));
-  if (!page->items.empty()) co_return Outcome::done();
-  auto removed = co_await kube::remove_object(
-      context_.home.api(), kube::resources::nodes, node_key,
-      {.options = {.uid = std::string(node->uid())}, .phase = "deleting a Node without VirtualNode"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
-  if (!*removed) co_return Outcome::done();
+  KUBE_CO_TRY(page, co_await context_.home.api().list(api::kinds::virtual_nodes, "", options),
+              "looking for the VirtualNode of a Node");
+  if (!page.items.empty()) co_return Outcome::done();
+  KUBE_CO_TRY(removed, co_await kube::remove_object(context_.home.api(), kube::resources::nodes, node_key,
+                                                    {.options = {.uid = std::string(node->uid())},
+                                                     .phase = "deleting a Node without VirtualNode"}));
+  if (!removed) co_return Outcome::done();
   log_.warn("Node deleted that came into being when its VirtualNode was gone", {{"node", node_key}});
   co_return Outcome::done();
 }
@@ -146,45 +144,38 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
     if (live) node = std::move(*live);
   }
   if (node && core::why_foreign(*node).empty()) {
-    auto told = co_await set_condition(key, {.type = "Node", .status = "Draining", .reason = "VirtualNodeDeleted"});
-    if (!told) co_return Outcome::retry(std::move(told.error()));
+    KUBE_CO_TRYV(co_await set_condition(key, {.type = "Node", .status = "Draining", .reason = "VirtualNodeDeleted"}));
     std::string since(kube::string_at(virtual_node.tree(), {"metadata", "deletionTimestamp"}));
-    auto left = co_await remove_node(virtual_node, *node, std::move(since));
-    if (!left) co_return Outcome::retry(std::move(left.error()));
-    if (*left > kube::Duration::zero()) co_return Outcome::again_after(*left);
+    KUBE_CO_TRY(left, co_await remove_node(virtual_node, *node, std::move(since)));
+    if (left > kube::Duration::zero()) co_return Outcome::again_after(left);
   }
   leases_.forget(key.name);
-  auto released =
-      co_await remove_finalizer(context_.home.api(), *virtual_nodes_,
-                                latest_of(*virtual_nodes_, std::move(virtual_node)), api::finalizers::virtual_node);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *virtual_nodes_,
+                                         latest_of(*virtual_nodes_, std::move(virtual_node)),
+                                         api::finalizers::virtual_node));
   co_return Outcome::done();
 }
 
 asio::awaitable<Outcome> VirtualNodeController::withdraw_node(kube::Object virtual_node, kube::Object node) {
   const kube::ObjectKey key = virtual_node.key();
-  auto told = co_await set_condition(key, {.type = "Node", .status = "Draining", .reason = node_not_wanted});
-  if (!told) co_return Outcome::retry(std::move(told.error()));
+  KUBE_CO_TRYV(co_await set_condition(key, {.type = "Node", .status = "Draining", .reason = node_not_wanted}));
   const auto latest = virtual_nodes_->find(key);
   if (!latest) co_return Outcome::done();
-  auto left = co_await remove_node(*latest, std::move(node), std::string(core::draining_since(*latest)));
-  if (!left) co_return Outcome::retry(std::move(left.error()));
-  if (*left > kube::Duration::zero()) co_return Outcome::again_after(*left);
+  KUBE_CO_TRY(left, co_await remove_node(*latest, std::move(node), std::string(core::draining_since(*latest))));
+  if (left > kube::Duration::zero()) co_return Outcome::again_after(left);
   leases_.forget(key.name);
   co_return Outcome::again_after(0ms);
 }
 
 asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node(kube::Object virtual_node,
                                                                                  kube::Object node, std::string since) {
-  auto drained = co_await drain(node, since, notices_.is_lost(VirtualNode(virtual_node).cluster_id()));
-  if (!drained) co_return std::unexpected(std::move(drained.error()));
-  if (drained->look_again > kube::Duration::zero()) {
+  KUBE_CO_TRY(drained, co_await drain(node, since, notices_.is_lost(VirtualNode(virtual_node).cluster_id())));
+  if (drained.look_again > kube::Duration::zero()) {
     // The Node shows those who wait for its pods whether the provider answers. One that somebody has deleted is not
     // made again.
     if (nodes_->store().contains(node.key()))
-      if (auto written = co_await writer_.write(virtual_node, health_of(virtual_node)); !written)
-        co_return std::unexpected(std::move(written.error()));
-    co_return drained->look_again;
+      KUBE_CO_TRYV(co_await writer_.write(virtual_node, health_of(virtual_node)));
+    co_return drained.look_again;
   }
   auto removed =
       co_await context_.home.api().remove(kube::resources::nodes, node.key(), {.uid = std::string(node.uid())});
@@ -195,7 +186,7 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   writer_.forget(std::string(node.name()));
   log_.info("Node deleted", {{"node", node.key()}});
   // No kubelet ends them, and Kubernetes' own collector would take a minute.
-  for (kube::Object& pod : drained->leftovers)
+  for (kube::Object& pod : drained.leftovers)
     static_cast<void>(co_await remove_untold(context_, std::move(pod), "removing a pod of a Node that is gone"));
   co_return kube::Duration::zero();
 }
@@ -207,19 +198,18 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   if (!kube::bool_at(node.tree(), {"spec", "unschedulable"})) {
     const kube::json::object patch{{"spec", kube::json::object{{"unschedulable", true}}}};
     // The pods of a Node that is gone end all the same.
-    auto cordoned = co_await kube::merge_patch(home, *nodes_, node.key(),
-                                               {.body = kube::json::serialize(patch), .phase = "cordoning the Node"});
-    if (!cordoned) co_return std::unexpected(std::move(cordoned.error()));
+    KUBE_CO_TRYV(co_await kube::merge_patch(home, *nodes_, node.key(),
+                                            {.body = kube::json::serialize(patch), .phase = "cordoning the Node"}));
   }
   // A consistent read: the Node goes only when no pod is on it, and a cache could lag behind a late binding.
   const kube::ListOptions options{.selection = scope_of_pods_on(std::string(node.name())).selection};
   std::vector<kube::Object> pods;
-  auto listed =
-      co_await kube::list_all(home, {.resource = kube::resources::pods, .ns = {}}, options, [&pods](kube::Object pod) {
-        pods.push_back(std::move(pod));
-        return true;
-      });
-  if (!listed) co_return kube::fail(std::move(listed.error()), "listing the pods of the Node");
+  KUBE_CO_TRYV(co_await kube::list_all(home, {.resource = kube::resources::pods, .ns = {}}, options,
+                                       [&pods](kube::Object pod) {
+                                         pods.push_back(std::move(pod));
+                                         return true;
+                                       }),
+               "listing the pods of the Node");
   Drained drained;
   std::size_t left = 0;
   Eviction eviction{.context = context_, .node = node, .force = force, .pods = {}, .failure = {}};

@@ -109,11 +109,10 @@ asio::awaitable<Outcome> MappedPod::reconcile() {
 asio::awaitable<std::optional<Outcome>> MappedPod::confirm_end() {
   // An empty cache is not enough: the leader before this process may have offloaded the pod while this process heard
   // nothing of the provider.
-  auto right =
-      co_await services_.ends.confirm(seen_.key, seen_.remote_key, seen_.shadow ? std::string(seen_.shadow->uid()) : "",
-                                      seen_.remote ? std::string(seen_.remote->uid()) : "");
-  if (!right) co_return Outcome::retry(std::move(right.error()));
-  if (!*right) co_return Outcome::again_after(unseen_time);
+  KUBE_CO_TRY(right, co_await services_.ends.confirm(seen_.key, seen_.remote_key,
+                                                     seen_.shadow ? std::string(seen_.shadow->uid()) : "",
+                                                     seen_.remote ? std::string(seen_.remote->uid()) : ""));
+  if (!right) co_return Outcome::again_after(unseen_time);
   co_return std::nullopt;
 }
 
@@ -151,8 +150,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
     co_return std::nullopt;
   }
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
-  auto tokens = co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, false);
-  if (!tokens) co_return Outcome::retry(std::move(tokens.error()));
+  KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, false));
   // Tokens take a while. What has changed meanwhile brings the pod back here.
   if (!is_still_wanted()) co_return Outcome::done();
   auto ordered = co_await services_.orders.create(*seen_.local, seen_.remote_key);
@@ -183,9 +181,8 @@ asio::awaitable<Outcome> MappedPod::await_shadow() {
 }
 
 asio::awaitable<kube::Result<void>> MappedPod::keep() {
-  auto updated = co_await services_.orders.update(*seen_.local, *seen_.shadow);
-  if (!updated) co_return std::unexpected(std::move(updated.error()));
-  progress_.is_sent = !*updated;
+  KUBE_CO_TRY(updated, co_await services_.orders.update(*seen_.local, *seen_.shadow));
+  progress_.is_sent = !updated;
   // A failure below does not keep the status from being written.
   if (seen_.remote) {
     auto added = co_await services_.orders.add_ephemeral(*seen_.local, seen_.remote_key, *seen_.remote);
@@ -296,8 +293,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
     // What the provider shows may be large, and the server at home slow.
     seen_.remote.reset();
     seen_.shadow.reset();
-    auto written = co_await services_.statuses.send(local, *wanted, std::move(*body));
-    if (!written) co_return Outcome::retry(std::move(written.error()));
+    KUBE_CO_TRYV(co_await services_.statuses.send(local, *wanted, std::move(*body)));
   }
   services_.orders.tell_refusal(local, refusal);
   services_.warnings.tell(local, warning);

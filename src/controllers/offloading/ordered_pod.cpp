@@ -52,29 +52,25 @@ asio::awaitable<Outcome> OrderedPod::act(const action::Refuse& refusal) {
 
 asio::awaitable<Outcome> OrderedPod::act(const action::LeaveForeign& plan) {
   if (plan.release) {
-    auto released = co_await tools_.pod_writer.release(*pod_, true);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
+    KUBE_CO_TRYV(co_await tools_.pod_writer.release(*pod_, true));
   }
   if (plan.refusal.empty()) co_return Outcome::done();
   co_return co_await tools_.shadow_writer.refuse(shadow_, plan.refusal);
 }
 
 asio::awaitable<Outcome> OrderedPod::act(const action::Release&) {
-  auto released = co_await tools_.pod_writer.release(*pod_, false);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await tools_.pod_writer.release(*pod_, false));
   co_return Outcome::done();
 }
 
 asio::awaitable<Outcome> OrderedPod::act(const action::RemovePod& plan) {
   if (plan.release) {
-    auto released = co_await tools_.pod_writer.release(*pod_, false);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
+    KUBE_CO_TRYV(co_await tools_.pod_writer.release(*pod_, false));
   }
-  auto removed = co_await kube::remove_object(
+  KUBE_CO_TRYV(co_await kube::remove_object(
       tools_.context.home.api(), kube::resources::pods, key_,
       {.options = {.uid = std::string(pod_->uid()), .grace_period_seconds = plan.grace_seconds},
-       .phase = "removing the pod of a ShadowPod that is deleted"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+       .phase = "removing the pod of a ShadowPod that is deleted"}));
   co_return Outcome::done();
 }
 
@@ -87,8 +83,7 @@ asio::awaitable<Outcome> OrderedPod::act(const action::RecordLoss& plan) {
     tools_.pods.observe(std::move(*live));
     co_return Outcome::again_after(core::unseen_time);
   }
-  auto recorded = co_await tools_.shadow_writer.record(key_, plan.status);
-  if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
+  KUBE_CO_TRYV(co_await tools_.shadow_writer.record(key_, plan.status));
   co_return Outcome::done();
 }
 
@@ -100,11 +95,10 @@ asio::awaitable<Outcome> OrderedPod::act(const action::AwaitConfirmation&) {
       "the order of this pod came late, and its consumer has not confirmed it for five minutes: it "
       "is removed, and ordered again if the consumer still has the pod");
   // A confirmation that has come meanwhile is another version.
-  auto removed = co_await kube::remove_object(
+  KUBE_CO_TRYV(co_await kube::remove_object(
       tools_.context.home.api(), api::kinds::shadow_pods, key_,
       {.options = {.uid = std::string(shadow_.uid()), .resource_version = std::string(shadow_.resource_version())},
-       .phase = "removing an order that came late"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+       .phase = "removing an order that came late"}));
   co_return Outcome::done();
 }
 
@@ -144,23 +138,20 @@ asio::awaitable<Outcome> OrderedPod::act(action::Create& plan) {
 asio::awaitable<Outcome> OrderedPod::act(action::Keep& plan) {
   std::optional<kube::Duration> again_after;
   for (action::Step& step : plan.steps) {
-    auto taken = co_await std::visit([&](auto& part) { return take(part); }, step);
-    if (!taken) co_return Outcome::retry(std::move(taken.error()));
-    if (taken->end) co_return std::move(*taken->end);
-    if (taken->again_after) again_after = taken->again_after;
+    KUBE_CO_TRY(taken, co_await std::visit([&](auto& part) { return take(part); }, step));
+    if (taken.end) co_return std::move(*taken.end);
+    if (taken.again_after) again_after = taken.again_after;
   }
   co_return again_after ? Outcome::again_after(*again_after) : Outcome::done();
 }
 
 asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(action::Tell& step) {
-  auto told = co_await tools_.shadow_writer.write_told(key_, std::move(step.patch));
-  if (!told) co_return std::unexpected(std::move(told.error()));
+  KUBE_CO_TRYV(co_await tools_.shadow_writer.write_told(key_, std::move(step.patch)));
   co_return Taken();
 }
 
 asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(const action::PatchPod& step) {
-  auto patched = co_await tools_.pod_writer.patch(shadow_, step.patch);
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await tools_.pod_writer.patch(shadow_, step.patch));
   co_return Taken();
 }
 
@@ -169,30 +160,26 @@ asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(const action::
     tools_.shadow_writer.record_later(key_);
     co_return Taken();
   }
-  auto recorded = co_await tools_.shadow_writer.record(key_, step.status);
-  if (!recorded) co_return std::unexpected(std::move(recorded.error()));
+  KUBE_CO_TRY(recorded, co_await tools_.shadow_writer.record(key_, step.status));
   // The pod is not released without its record. A ShadowPod that is gone brings it back here by its own event.
-  if (!*recorded) co_return Taken{.end = Outcome::done()};
+  if (!recorded) co_return Taken{.end = Outcome::done()};
   co_return Taken();
 }
 
 asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(const action::Release&) {
-  auto released = co_await tools_.pod_writer.release(*pod_, false);
-  if (!released) co_return std::unexpected(std::move(released.error()));
+  KUBE_CO_TRYV(co_await tools_.pod_writer.release(*pod_, false));
   co_return Taken();
 }
 
 asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(core::PodResize& step) {
-  auto left = co_await tools_.pod_writer.resize(shadow_, *pod_, std::move(step));
-  if (!left) co_return std::unexpected(std::move(left.error()));
+  KUBE_CO_TRY(left, co_await tools_.pod_writer.resize(shadow_, *pod_, std::move(step)));
   // The change of the Pod brings the ShadowPod back here.
-  if (!*left) co_return Taken{.end = Outcome::done()};
-  co_return Taken{.again_after = *left};
+  if (!left) co_return Taken{.end = Outcome::done()};
+  co_return Taken{.again_after = left};
 }
 
 asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(core::EphemeralAddition& step) {
-  auto added = co_await tools_.pod_writer.add_ephemeral(shadow_, *pod_, std::move(step));
-  if (!added) co_return std::unexpected(std::move(added.error()));
+  KUBE_CO_TRYV(co_await tools_.pod_writer.add_ephemeral(shadow_, *pod_, std::move(step)));
   co_return Taken();
 }
 

@@ -112,8 +112,7 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
   }
   if (twins_.mapping().withdrawn(key.ns))
     if (auto local = node_.local_pods->find(key)) {
-      auto looked = co_await twins_.look_behind(std::move(*local));
-      if (!looked) co_return Outcome::retry(std::move(looked.error()));
+      KUBE_CO_TRYV(co_await twins_.look_behind(std::move(*local)));
     }
   const PodTwin* twin = twins_.find(key.ns);
   const bool is_here = node_.local_pods->store().contains(key);

@@ -83,9 +83,8 @@ asio::awaitable<kube::Result<void>> PodEnds::remove_local(const kube::Object& lo
   const std::string uid(local.uid());
   if (core::needs_final_phase(local)) {
     const bool may_have_run = core::may_have_run(local, node_.memory.of(key, uid).plan);
-    auto written =
-        co_await statuses_.write(local, core::forge_final_status(local, may_have_run, node_.context.clock.wall()));
-    if (!written) co_return std::unexpected(std::move(written.error()));
+    KUBE_CO_TRYV(
+        co_await statuses_.write(local, core::forge_final_status(local, may_have_run, node_.context.clock.wall())));
     // The status may have been all that was missing.
     if (const auto latest = node_.local_pods->find(key);
         latest && latest->uid() == uid && core::is_only_held(*latest)) {
@@ -122,11 +121,10 @@ asio::awaitable<kube::Result<void>> PodEnds::evict_local(kube::Object local, kub
   kube::DeleteOptions options{.uid = action.uid};
   // Without a grace period the pod would be gone at once, and its successor would run beside the remote pod.
   if (core::own_grace(local.spec()) == 0) options.grace_period_seconds = 1;
-  auto removed =
-      co_await kube::remove_object(node_.context.home.api(), kube::resources::pods, local.key(),
-                                   {.options = options, .phase = "evicting a pod whose remote pod does not end"});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
-  if (*removed)
+  KUBE_CO_TRY(removed, co_await kube::remove_object(
+                           node_.context.home.api(), kube::resources::pods, local.key(),
+                           {.options = options, .phase = "evicting a pod whose remote pod does not end"}));
+  if (removed)
     node_.warn(local, reasons::remote_stuck,
                "the pod is to end in cluster " + node_.cluster() + " and has not for more than a minute after its " +
                    "grace time, because its node there is probably dead: it is deleted here, so that it "

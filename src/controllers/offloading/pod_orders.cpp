@@ -182,11 +182,10 @@ asio::awaitable<kube::Result<core::ResizeRefusal>> PodOrders::resize(const kube:
   const std::string amounts = core::resources_digest(local.spec());
   if (const auto* standing = node_.memory.of(local).refused.standing_resize(amounts, node_.context.clock.now()))
     co_return *standing;
-  auto refused = co_await change(local, remote_key, std::move(*patch), "resizing the ShadowPod");
-  if (!refused) co_return std::unexpected(std::move(refused.error()));
+  KUBE_CO_TRY(refused, co_await change(local, remote_key, std::move(*patch), "resizing the ShadowPod"));
   core::ResizeRefusal refusal;
-  if (*refused) {
-    refusal = {.words = core::refusal_words(**refused), .may_pass = core::is_for_lack_of_room(**refused)};
+  if (refused) {
+    refusal = {.words = core::refusal_words(*refused), .may_pass = core::is_for_lack_of_room(*refused)};
   } else if (const auto stored = shadow_of(local, remote_key);
              stored && core::asks_otherwise(local.spec(), api::ShadowPod(*stored).pod_spec())) {
     // The provider drops the amounts silently, so the patch would be sent again and again.
@@ -222,12 +221,11 @@ asio::awaitable<kube::Result<std::string>> PodOrders::add_ephemeral(const kube::
   auto patch = shadow ? core::plan_shadow_ephemeral(local, *shadow, node_.forging) : std::nullopt;
   if (!patch) co_return std::string();
   constexpr std::string_view phase = "adding an ephemeral container to the ShadowPod";
-  auto refused = co_await change(local, remote_key, std::move(*patch), phase);
-  if (!refused) co_return std::unexpected(std::move(refused.error()));
-  if (!*refused) co_return std::string();
+  KUBE_CO_TRY(refused, co_await change(local, remote_key, std::move(*patch), phase));
+  if (!refused) co_return std::string();
   // Rights may come back.
-  if (core::is_for_lack_of_rights(**refused)) co_return kube::fail(std::move(**refused), phase);
-  std::string words = core::refusal_words(**refused);
+  if (core::is_for_lack_of_rights(*refused)) co_return kube::fail(std::move(*refused), phase);
+  std::string words = core::refusal_words(*refused);
   warn_refused(local, "ephemeral container", words);
   co_return words;
 }

@@ -147,9 +147,8 @@ asio::awaitable<kube::Result<core::IssuedTokens>> PodTokens::request(const kube:
       co_return kube::fail(std::move(answer.error()), "requesting a service-account token");
     }
     if (!answer->is_object()) co_return kube::fail(kube::Errc::parse, "a token answer that is no object");
-    auto token = core::read_token_answer(kube::Object(std::move(answer->get_object())));
-    if (!token) co_return std::unexpected(std::move(token.error()));
-    issued[request.key] = std::move(*token);
+    KUBE_CO_TRY(token, core::read_token_answer(kube::Object(std::move(answer->get_object()))));
+    issued[request.key] = std::move(token);
   }
   co_return issued;
 }
@@ -157,9 +156,8 @@ asio::awaitable<kube::Result<core::IssuedTokens>> PodTokens::request(const kube:
 asio::awaitable<PodTokens::NextLook> PodTokens::bring(kube::ObjectKey key, const kube::Object* pod,
                                                       std::string remote_namespace, bool is_mounted) {
   if (!has_synced(key.ns)) co_return std::optional<kube::Duration>();
-  auto seen = co_await look_at(key, pod, std::move(remote_namespace), is_mounted);
-  if (!seen) co_return std::unexpected(std::move(seen.error()));
-  co_return co_await std::visit([&](const auto& part) { return act(*seen, part); }, seen->plan);
+  KUBE_CO_TRY(seen, co_await look_at(key, pod, std::move(remote_namespace), is_mounted));
+  co_return co_await std::visit([&](const auto& part) { return act(seen, part); }, seen.plan);
 }
 
 asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Nothing&) {
@@ -176,18 +174,16 @@ asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action
 }
 
 asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Remove& plan) {
-  if (auto removed = co_await remove(seen, plan.uid); !removed) co_return std::unexpected(std::move(removed.error()));
+  KUBE_CO_TRYV(co_await remove(seen, plan.uid));
   co_return co_await act(seen, action::Nothing());
 }
 
 asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Write& plan) {
   const kube::Object& local = *seen.local;
-  auto requested = co_await request(local, plan.to_request);
-  if (!requested) co_return std::unexpected(std::move(requested.error()));
-  for (auto& [key, token] : *requested) seen.issued[key] = std::move(token);
+  KUBE_CO_TRY(requested, co_await request(local, plan.to_request));
+  for (auto& [key, token] : requested) seen.issued[key] = std::move(token);
   if (!plan.replaced.empty()) {
-    if (auto removed = co_await remove(seen, plan.replaced); !removed)
-      co_return std::unexpected(std::move(removed.error()));
+    KUBE_CO_TRYV(co_await remove(seen, plan.replaced));
     seen.secret.reset();
   }
   const std::string& remote_namespace = seen.secret_key.ns;

@@ -82,8 +82,7 @@ asio::awaitable<Outcome> ShadowPodController::release_orphan(kube::ObjectKey key
   if (!pod) co_return Outcome::done();
   const auto controller = pod->controller();
   const bool was_seen = controller && controller->uid == last;
-  auto released = co_await pod_writer_.release(*pod, !was_seen);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await pod_writer_.release(*pod, !was_seen));
   co_return Outcome::done();
 }
 

@@ -34,11 +34,11 @@ ShadowPodWriter::ShadowPodWriter(Context context, TwinConsumers& consumers, Orde
 }
 
 asio::awaitable<kube::Result<bool>> ShadowPodWriter::record(kube::ObjectKey key, const kube::json::object& status) {
-  auto patched = co_await kube::merge_patch(
-      context_.home.api(), *shadows_, std::move(key),
-      {.body = kube::json::serialize(status), .phase = "recording the phase", .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
-  co_return patched->has_value();
+  KUBE_CO_TRY(patched, co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
+                                                  {.body = kube::json::serialize(status),
+                                                   .phase = "recording the phase",
+                                                   .options = {.subresource = "status"}}));
+  co_return patched.has_value();
 }
 
 void ShadowPodWriter::record_later(const kube::ObjectKey& key) {
@@ -65,8 +65,7 @@ asio::awaitable<Outcome> ShadowPodWriter::write_late(kube::WorkKey work) {
   const auto* keep = std::get_if<core::shadow_action::Keep>(&plan);
   const auto* due = keep ? core::find_step<core::shadow_action::Record>(*keep) : nullptr;
   if (due && due->may_wait) {
-    auto recorded = co_await record(key, due->status);
-    if (!recorded) co_return Outcome::retry(std::move(recorded.error()));
+    KUBE_CO_TRYV(co_await record(key, due->status));
   }
   unrecorded_.erase(key);
   co_return Outcome::done();
@@ -81,17 +80,15 @@ asio::awaitable<kube::Result<void>> ShadowPodWriter::tell(const kube::Object& sh
 }
 
 asio::awaitable<kube::Result<void>> ShadowPodWriter::write_told(kube::ObjectKey key, kube::json::object patch) {
-  auto patched =
+  KUBE_CO_TRYV(
       co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
-                                 {.body = kube::json::serialize(patch), .phase = "telling why the pod is not made"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+                                 {.body = kube::json::serialize(patch), .phase = "telling why the pod is not made"}));
   co_return kube::Result<void>();
 }
 
 asio::awaitable<Outcome> ShadowPodWriter::refuse(const kube::Object& shadow, std::string words) {
   context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, words);
-  auto told = co_await tell(shadow, std::move(words));
-  if (!told) co_return Outcome::retry(std::move(told.error()));
+  KUBE_CO_TRYV(co_await tell(shadow, std::move(words)));
   co_return Outcome::again_after(30s);
 }
 

@@ -113,11 +113,10 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TwinPodWriter::resi
       note = std::move(*refused);
     }
   }
-  auto noted = co_await kube::merge_patch(home, *pods_, key,
+  KUBE_CO_TRYV(co_await kube::merge_patch(home, *pods_, key,
                                           {.body = kube::json::serialize(note),
                                            .phase = "noting what the pod was resized to",
-                                           .type = kube::PatchType::strategic_merge});
-  if (!noted) co_return std::unexpected(std::move(noted.error()));
+                                           .type = kube::PatchType::strategic_merge}));
   co_return std::nullopt;
 }
 

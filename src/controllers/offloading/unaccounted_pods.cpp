@@ -73,12 +73,11 @@ asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string 
   std::erase_if(confirmed_, [now](const auto& entry) { return now - entry.second > confirmation; });
   if (confirmed_.contains(user)) co_return false;
   bool has_one = false;
-  auto listed = co_await kube::list_all(context_.home.api(), {.resource = api::kinds::quotas, .ns = {}}, {},
-                                        [&](const kube::Object& quota) {
-                                          has_one = core::escape_user(api::Quota(quota).user()) == user;
-                                          return !has_one;
-                                        });
-  if (!listed) co_return std::unexpected(std::move(listed.error()));
+  KUBE_CO_TRYV(co_await kube::list_all(context_.home.api(), {.resource = api::kinds::quotas, .ns = {}}, {},
+                                       [&](const kube::Object& quota) {
+                                         has_one = core::escape_user(api::Quota(quota).user()) == user;
+                                         return !has_one;
+                                       }));
   if (has_one) co_return true;
   confirmed_[std::move(user)] = context_.clock.now();
   co_return false;
@@ -92,11 +91,10 @@ asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
   if (!live && !live.error().is_not_found())
     co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
   if (!is_orphan(*pod, live ? &*live : nullptr)) co_return Outcome::done();
-  auto removed = co_await kube::remove_object(
-      context_.home.api(), kube::resources::pods, key,
-      {.options = {.uid = std::string(pod->uid())}, .phase = "removing a Pod without ShadowPod"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
-  if (*removed) log_.info("removed a Pod that its ShadowPod has left behind", {{"pod", key}});
+  KUBE_CO_TRY(removed, co_await kube::remove_object(
+                           context_.home.api(), kube::resources::pods, key,
+                           {.options = {.uid = std::string(pod->uid())}, .phase = "removing a Pod without ShadowPod"}));
+  if (removed) log_.info("removed a Pod that its ShadowPod has left behind", {{"pod", key}});
   co_return Outcome::done();
 }
 
@@ -129,9 +127,8 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   if (notice.uid != uid) notice = {std::string(uid), context_.clock.now()};
   const kube::Duration waited = context_.clock.now() - notice.since;
   if (waited < grace) co_return Outcome::again_after(grace - waited);
-  auto counted = co_await has_quota_live(user);
-  if (!counted) co_return Outcome::retry(std::move(counted.error()).in("reading the Quotas"));
-  if (*counted) co_return Outcome::again_after(grace);
+  KUBE_CO_TRY(counted, co_await has_quota_live(user), "reading the Quotas");
+  if (counted) co_return Outcome::again_after(grace);
   co_return co_await end(
       key, user, {"GrantWithdrawn", "its user " + user + " has no Quota any more, because the ResourceSlice is gone"});
 }
@@ -155,10 +152,9 @@ asio::awaitable<Outcome> UnaccountedPods::end(kube::ObjectKey key, std::string u
   if (const auto shadow = shadows_->find(key); shadow && !shadow->is_deleting()) {
     context_.events.warning(*shadow, api::kinds::shadow_pods, because.reason,
                             "ShadowPod " + key.text() + " is ended: " + because.why);
-    auto removed =
+    KUBE_CO_TRYV(
         co_await kube::remove_object(context_.home.api(), api::kinds::shadow_pods, key,
-                                     {.options = {.uid = std::string(shadow->uid())}, .phase = "ending a ShadowPod"});
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+                                     {.options = {.uid = std::string(shadow->uid())}, .phase = "ending a ShadowPod"}));
   }
   const auto pod = pods_->find(key);
   if (!pod || pod->label(api::labels::creator_user) != user) co_return Outcome::done();
@@ -169,11 +165,10 @@ asio::awaitable<Outcome> UnaccountedPods::end(kube::ObjectKey key, std::string u
 asio::awaitable<kube::Result<void>> UnaccountedPods::hurry(kube::Object pod) {
   const std::int64_t max_grace = drain_grace(namespaces_->store(), pod.ns());
   if (!core::ends_later(pod, max_grace)) co_return kube::Result<void>();
-  auto removed =
+  KUBE_CO_TRYV(
       co_await kube::remove_object(context_.home.api(), kube::resources::pods, pod.key(),
                                    {.options = {.uid = std::string(pod.uid()), .grace_period_seconds = max_grace},
-                                    .phase = "ending a Pod whose grant is gone"});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+                                    .phase = "ending a Pod whose grant is gone"}));
   co_return kube::Result<void>();
 }
 

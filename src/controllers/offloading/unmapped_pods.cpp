@@ -42,8 +42,7 @@ asio::awaitable<Outcome> UnmappedPods::reconcile(kube::ObjectKey key, kube::Obje
     if (waited < twin_patience) co_return Outcome::again_after(twin_patience - waited);
   }
   if (plan == core::UnmappedPodPlan::remove_local) {
-    auto removed = co_await ends_.remove_local(local);
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    KUBE_CO_TRYV(co_await ends_.remove_local(local));
     co_return Outcome::done();
   }
   const bool aborts = plan == core::UnmappedPodPlan::abort;
@@ -63,8 +62,7 @@ asio::awaitable<Outcome> UnmappedPods::end_node_debugger(kube::Object local) {
 
 asio::awaitable<Outcome> UnmappedPods::show(kube::Object local, core::WantedStatus wanted, std::string_view reason,
                                             std::string message) {
-  auto written = co_await statuses_.write(local, std::move(wanted));
-  if (!written) co_return Outcome::retry(std::move(written.error()));
+  KUBE_CO_TRYV(co_await statuses_.write(local, std::move(wanted)));
   node_.warn(local, reason, std::move(message));
   co_return Outcome::done();
 }

@@ -112,7 +112,7 @@ asio::awaitable<kube::Result<void>> WaitingPods::find_waiting_here(Look& look) {
 asio::awaitable<kube::Result<void>> WaitingPods::find_waiting(Look& look) {
   for (const std::string& ns : due_namespaces()) {
     if (position_.ns != ns) position_ = {.ns = ns, .page = ""};
-    if (auto seen = co_await find_waiting_here(look); !seen) co_return seen;
+    KUBE_CO_TRYV(co_await find_waiting_here(look));
     // The next look goes on in the midst of this namespace.
     if (position_.ns == ns) co_return kube::Result<void>();
   }

@@ -55,11 +55,9 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
   const core::CertificateName name = order.slice_name.empty()
                                          ? core::control_plane_name(order.consumer_cluster_id)
                                          : core::slice_name(order.slice_name, order.consumer_cluster_id);
-  auto checked = core::check_signing_request(order.csr_pem, name, nullptr);
-  if (!checked) co_return std::unexpected(std::move(checked.error()));
+  KUBE_CO_TRYV(core::check_signing_request(order.csr_pem, name, nullptr));
   const auto request = core::read_signing_request(order.csr_pem);
-  auto server = api_server();
-  if (!server) co_return std::unexpected(std::move(server.error()));
+  KUBE_CO_TRY(server, api_server());
 
   kube::Api& home = context_.home.api();
   std::optional<kube::Object> secret;
@@ -77,7 +75,7 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
                          "the consumer asks for certificates of ever other keys, of which one a minute is signed");
 
   api::AuthParams params{
-      .ca_pem = context_.settings.peering.ca_pem, .api_server = std::move(*server), .proxy_url = order.proxy_url};
+      .ca_pem = context_.settings.peering.ca_pem, .api_server = std::move(server), .proxy_url = order.proxy_url};
   core::CertificateSight sight{.stored = stored ? &*stored : nullptr, .now = context_.clock.wall()};
   core::CertificatePlan plan = core::plan_certificate(sight);
   if (std::holds_alternative<action::Sign>(plan)) {
@@ -110,15 +108,12 @@ asio::awaitable<kube::Result<core::StoredCertificate>> CertificateIssuer::issue(
                                                                                 const core::SigningRequest& request,
                                                                                 std::optional<kube::Object> stored,
                                                                                 kube::WallTime received) {
-  auto pem = co_await sign(order.csr_pem);
-  if (!pem) co_return std::unexpected(std::move(pem.error()));
+  KUBE_CO_TRY(pem, co_await sign(order.csr_pem));
   // A stored one of another name or key would not be recognised, and the next look would have another one signed.
-  auto read = core::read_signed_certificate(*pem, request);
-  if (!read) co_return std::unexpected(std::move(read.error()));
-  auto kept = co_await store(order, std::move(stored), *pem);
-  if (!kept) co_return std::unexpected(std::move(kept.error()));
+  KUBE_CO_TRY(read, core::read_signed_certificate(pem, request));
+  KUBE_CO_TRYV(co_await store(order, std::move(stored), pem));
   co_return core::StoredCertificate{
-      .pem = std::move(*pem), .renew_at = core::renewal_time(*read, received), .not_after = read->not_after};
+      .pem = std::move(pem), .renew_at = core::renewal_time(read, received), .not_after = read.not_after};
 }
 
 asio::awaitable<kube::Result<void>> CertificateIssuer::store(const CertificateOrder& order,
@@ -148,12 +143,11 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::sign(std::string c
   const std::int64_t seconds =
       std::chrono::duration_cast<std::chrono::seconds>(context_.settings.peering.certificate_validity).count();
   const kube::Object wanted = core::forge_certificate_request(csr_pem, seconds);
-  auto created = co_await home.create(requests, wanted);
-  if (!created) co_return kube::fail(std::move(created.error()), "asking the cluster for a certificate");
-  const kube::ObjectKey key = created->key();
+  KUBE_CO_TRY(created, co_await home.create(requests, wanted), "asking the cluster for a certificate");
+  const kube::ObjectKey key = created.key();
 
   kube::Result<std::string> certificate = kube::fail(kube::Errc::missing, "");
-  kube::Object approved = std::move(*created);
+  kube::Object approved = std::move(created);
   approved.mutable_status() = core::approval_status();
   auto written = co_await home.replace(requests, approved, {.subresource = "approval"});
   if (!written) {

@@ -43,11 +43,11 @@ asio::awaitable<Outcome> ClusterKeys::ensure_keys() {
                                               ? core::PrivateKey::make_rsa()
                                               : core::PrivateKey::make_ed25519(context_.entropy);
     if (!made) co_return Outcome::retry(std::move(made.error()).in("making the cluster's keys"));
-    auto created =
-        co_await context_.home.api().create(kube::resources::secrets, core::forge_cluster_keys(key.ns, *made));
-    if (!created) co_return Outcome::retry(std::move(created.error()).in("keeping the cluster's keys"));
-    secret = *created;
-    secrets_->observe(std::move(*created));
+    KUBE_CO_TRY(created,
+                co_await context_.home.api().create(kube::resources::secrets, core::forge_cluster_keys(key.ns, *made)),
+                "keeping the cluster's keys");
+    secret = created;
+    secrets_->observe(std::move(created));
     log_.info("the cluster has keys now", {{"secret", key}});
   }
   auto read = core::read_cluster_keys(*secret);
@@ -77,15 +77,17 @@ asio::awaitable<Outcome> ClusterKeys::ensure_cluster_id() {
     if (settings.peering.pod_cidrs.empty() || told == settings.peering.pod_cidrs) co_return Outcome::done();
     kube::Object next = *found;
     kube::ensure_object(next.tree(), "data")[core::pod_cidrs_key] = kube::json::string(settings.peering.pod_cidrs);
-    auto written = co_await context_.home.api().replace(kube::resources::config_maps, next);
-    if (!written) co_return Outcome::retry(std::move(written.error()).in("telling the ranges of pods"));
-    config_maps_->observe(std::move(*written));
+    KUBE_CO_TRY(written, co_await context_.home.api().replace(kube::resources::config_maps, next),
+                "telling the ranges of pods");
+    config_maps_->observe(std::move(written));
     co_return Outcome::done();
   }
-  auto created = co_await context_.home.api().create(
-      kube::resources::config_maps, core::forge_cluster_id(key.ns, settings.cluster_id, settings.peering.pod_cidrs));
-  if (!created) co_return Outcome::retry(std::move(created.error()).in("telling the cluster's ID"));
-  config_maps_->observe(std::move(*created));
+  KUBE_CO_TRY(created,
+              co_await context_.home.api().create(
+                  kube::resources::config_maps,
+                  core::forge_cluster_id(key.ns, settings.cluster_id, settings.peering.pod_cidrs)),
+              "telling the cluster's ID");
+  config_maps_->observe(std::move(created));
   co_return Outcome::done();
 }
 

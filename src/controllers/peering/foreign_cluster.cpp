@@ -92,11 +92,11 @@ std::vector<kube::Object> ForeignClusterController::objects_of(const Source& sou
 }
 
 asio::awaitable<Outcome> ForeignClusterController::create(std::string cluster) {
-  auto created =
-      co_await context_.home.api().create(api::kinds::foreign_clusters, core::forge_foreign_cluster(cluster));
-  if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the ForeignCluster"));
+  KUBE_CO_TRY(created,
+              co_await context_.home.api().create(api::kinds::foreign_clusters, core::forge_foreign_cluster(cluster)),
+              "creating the ForeignCluster");
   log_.info("ForeignCluster created", {{"cluster", cluster}});
-  foreign_clusters_.objects->observe(std::move(*created));
+  foreign_clusters_.objects->observe(std::move(created));
   co_return Outcome::done();
 }
 
@@ -129,12 +129,11 @@ asio::awaitable<Outcome> ForeignClusterController::remove(kube::Object foreign_c
   // Incomplete caches do not show that there is nothing.
   if (!replicator_.knows_secrets() || !configurations_.objects->is_known())
     co_return Outcome::again_after(incomplete_pause);
-  auto removed =
+  KUBE_CO_TRYV(
       co_await kube::remove_object(context_.home.api(), api::kinds::foreign_clusters, foreign_cluster.key(),
                                    {.options = {.uid = std::string(foreign_cluster.uid()),
                                                 .resource_version = std::string(foreign_cluster.resource_version())},
-                                    .phase = "deleting the ForeignCluster"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+                                    .phase = "deleting the ForeignCluster"}));
   log_.info("ForeignCluster deleted: nothing of the peer is left",
             {{"cluster", cluster_of(foreign_clusters_.in_spec, foreign_cluster)}});
   co_return Outcome::done();
@@ -156,9 +155,9 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   if (!wanted && core::is_made_by_us(object)) co_return co_await remove(object);
   // The Go version holds what it probes; our probes end by themselves.
   if (object.has_finalizer(api::finalizers::api_server_checker)) {
-    auto released = co_await remove_finalizer(context_.home.api(), *foreign_clusters_.objects, object,
-                                              api::finalizers::api_server_checker);
-    if (!released) co_return Outcome::retry(std::move(released.error()).in("releasing the ForeignCluster"));
+    KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *foreign_clusters_.objects, object,
+                                           api::finalizers::api_server_checker),
+                 "releasing the ForeignCluster");
     co_return Outcome::again_after(0ms);
   }
   // What was told stands until somebody knows better: a process that has just started does not.

@@ -62,27 +62,26 @@ IdentityController::IdentityController(TenantNamespaces& namespaces, ClusterKeys
 
 kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& identity) const {
   const api::Identity view(identity);
-  auto params = api::read_auth_params(view.auth_params());
-  if (!params) return std::unexpected(std::move(params.error()));
-  if (params->has_aws)
+  KUBE_TRY(params, api::read_auth_params(view.auth_params()));
+  if (params.has_aws)
     return kube::fail(kube::Errc::unsupported,
                       "spec.authParams.awsConfig: credentials of an EKS cluster are not supported. The provider has to "
                       "issue a client certificate: run its Liqo without the --aws flags, and authenticate anew.");
-  const auto certificate = core::read_certificate(params->certificate_pem);
+  const auto certificate = core::read_certificate(params.certificate_pem);
   if (!certificate) return kube::fail(certificate.error(), "spec.authParams.signedCRT");
   const core::PrivateKey& key = *keys_.key();
   if (certificate->key != key.public_key())
     return kube::fail(kube::Errc::invalid_input,
                       "the certificate of the provider is not for the key of this cluster: authenticate anew");
   constexpr std::string_view scheme = "https://";
-  if (!params->api_server.starts_with(scheme))
+  if (!params.api_server.starts_with(scheme))
     return kube::fail(kube::Errc::invalid_input, "spec.authParams.apiServer is not an https URL");
   const std::string text = core::forge_kubeconfig({.cluster = std::string(view.cluster_id()),
-                                                   .server = params->api_server,
-                                                   .ca_pem = params->ca_pem,
-                                                   .proxy_url = params->proxy_url,
+                                                   .server = params.api_server,
+                                                   .ca_pem = params.ca_pem,
+                                                   .proxy_url = params.proxy_url,
                                                    .user = std::string(identity.name()),
-                                                   .certificate_pem = params->certificate_pem,
+                                                   .certificate_pem = params.certificate_pem,
                                                    .key_pem = key.pem(),
                                                    .ns = std::string(view.remote_namespace())});
   // What the provider sent is used only in a form that we would take from anybody.
@@ -113,15 +112,13 @@ asio::awaitable<Outcome> IdentityController::reconcile(kube::WorkKey work) {
     co_return Outcome::done();
   }
   const std::string name(secret->name());
-  auto ensured = co_await ensure_secret(identity, std::move(*secret));
-  if (!ensured) co_return Outcome::retry(std::move(ensured.error()).in("keeping the kubeconfig"));
-  if (!*ensured) {
+  KUBE_CO_TRY(ensured, co_await ensure_secret(identity, std::move(*secret)), "keeping the kubeconfig");
+  if (!ensured) {
     context_.events.warning(identity, api::kinds::identities, "SecretExists",
                             "the Secret " + name + " is not of this Identity: delete one of the two");
     co_return Outcome::again_after(collector_time);
   }
-  auto written = co_await write_status(identity, name);
-  if (!written) co_return Outcome::retry(std::move(written.error()).in("writing the Identity's status"));
+  KUBE_CO_TRYV(co_await write_status(identity, name), "writing the Identity's status");
   co_return Outcome::done();
 }
 
@@ -156,11 +153,10 @@ asio::awaitable<kube::Result<void>> IdentityController::write_status(const kube:
   reference["name"] = secret;
   json::object changes;
   kube::ensure_object(changes, "status")["kubeconfigSecretRef"] = std::move(reference);
-  auto patched = co_await kube::merge_patch(context_.home.api(), *identities_, identity.key(),
-                                            {.body = guarded_patch(identity, std::move(changes)),
-                                             .phase = "naming the Secret of an Identity",
-                                             .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *identities_, identity.key(),
+                                          {.body = guarded_patch(identity, std::move(changes)),
+                                           .phase = "naming the Secret of an Identity",
+                                           .options = {.subresource = "status"}}));
   co_return kube::Result<void>();
 }
 

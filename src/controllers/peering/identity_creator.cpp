@@ -50,11 +50,10 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
   if (view.is_denied(api::slice_conditions::authentication)) {
     const auto live = identities_->find(key);
     if (!live || !core::is_controlled_by(*live, *slice) || live->is_deleting()) co_return Outcome::done();
-    auto removed = co_await kube::remove_object(
-        home, api::kinds::identities, key,
-        {.options = {.uid = std::string(live->uid())}, .phase = "removing the Identity of a denied slice"});
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
-    if (*removed)
+    KUBE_CO_TRY(removed, co_await kube::remove_object(home, api::kinds::identities, key,
+                                                      {.options = {.uid = std::string(live->uid())},
+                                                       .phase = "removing the Identity of a denied slice"}));
+    if (removed)
       context_.events.normal(*slice, api::kinds::resource_slices, "IdentityDeleted",
                              "the provider denies this slice, so its credentials are removed");
     co_return Outcome::done();
@@ -76,9 +75,8 @@ asio::awaitable<Outcome> IdentityCreator::reconcile(kube::WorkKey work) {
   if (const auto due = due_write(*identities_, owned))
     if (const kube::Duration wait = budgets_.of(peer)->correct_now(due->text().size()); wait > kube::Duration::zero())
       co_return Outcome::again_after(wait);
-  auto ensured = co_await ensure_owned(home, *identities_, std::move(owned));
-  if (!ensured) co_return Outcome::retry(std::move(ensured.error()));
-  if (!*ensured) {
+  KUBE_CO_TRY(ensured, co_await ensure_owned(home, *identities_, std::move(owned)));
+  if (!ensured) {
     context_.events.warning(*slice, api::kinds::resource_slices, "IdentityExists",
                             "the Identity " + key.name + " is not of this slice: delete one of the two");
     co_return Outcome::again_after(collector_time);

@@ -58,10 +58,9 @@ asio::awaitable<Outcome> NonceController::reconcile(kube::WorkKey work) {
 
 asio::awaitable<Outcome> NonceController::fill(kube::Object secret) {
   if (!kube::string_at(secret.tree(), {"data", "nonce"}).empty()) co_return Outcome::done();
-  auto nonce = core::make_nonce(context_.entropy);
-  if (!nonce) co_return Outcome::retry(std::move(nonce.error()).in("making a nonce"));
+  KUBE_CO_TRY(nonce, core::make_nonce(context_.entropy), "making a nonce");
   co_return co_await write(std::move(secret), {.name = "nonce",
-                                               .bytes = std::move(*nonce),
+                                               .bytes = std::move(nonce),
                                                .reason = "NonceGenerated",
                                                .message = "the nonce for the consumer to sign is there"});
 }
@@ -78,10 +77,9 @@ asio::awaitable<Outcome> NonceController::sign(kube::Object secret) {
   }
   // Verified, not compared: signatures of ECDSA keys differ each time.
   if (key->public_key().verify(nonce, core::secret_bytes(secret, "signedNonce"))) co_return Outcome::done();
-  auto signature = key->sign(nonce);
-  if (!signature) co_return Outcome::retry(std::move(signature.error()).in("signing the nonce"));
+  KUBE_CO_TRY(signature, key->sign(nonce), "signing the nonce");
   co_return co_await write(std::move(secret), {.name = "signedNonce",
-                                               .bytes = std::move(*signature),
+                                               .bytes = std::move(signature),
                                                .reason = "NonceSigned",
                                                .message = "the nonce of the provider is signed"});
 }

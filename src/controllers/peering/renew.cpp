@@ -56,10 +56,9 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
     renew.set_labels(wanted.labels());
     for (const auto& [field, value] : wanted.spec()) renew.mutable_spec()[field] = value;
   };
-  auto ensured = co_await ensure_owned(context_.home.api(), *renews_,
-                                       {.owner = identity, .wanted = wanted, .mend = mend, .name = "the Renew"});
-  if (!ensured) co_return Outcome::retry(std::move(ensured.error()));
-  if (!*ensured) {
+  KUBE_CO_TRY(ensured, co_await ensure_owned(context_.home.api(), *renews_,
+                                             {.owner = identity, .wanted = wanted, .mend = mend, .name = "the Renew"}));
+  if (!ensured) {
     context_.events.warning(identity, api::kinds::identities, "RenewExists",
                             "the Renew " + key.name + " is not of this Identity: delete it");
     co_return Outcome::again_after(collector_time);
@@ -89,9 +88,9 @@ asio::awaitable<Outcome> LocalRenewer::take_answer(const kube::Object& identity,
   const auto budget = budgets_.of(std::string(api::Identity(identity).cluster_id()));
   if (const kube::Duration wait = budget->correct_now(next.text().size()); wait > kube::Duration::zero())
     co_return Outcome::again_after(wait);
-  auto replaced = co_await context_.home.api().replace(api::kinds::identities, next);
-  if (!replaced) co_return Outcome::retry(std::move(replaced.error()).in("taking the renewed credentials"));
-  identities_->observe(std::move(*replaced));
+  KUBE_CO_TRY(replaced, co_await context_.home.api().replace(api::kinds::identities, next),
+              "taking the renewed credentials");
+  identities_->observe(std::move(replaced));
   if (is_news)
     context_.events.normal(identity, api::kinds::identities, "AuthParamsUpdated",
                            "the provider has renewed the credentials");
@@ -131,11 +130,10 @@ asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
     if (!answer.contains(field)) answer[field] = nullptr;
   json::object changes;
   kube::ensure_object(changes, "status")["authParams"] = std::move(answer);
-  auto patched = co_await kube::merge_patch(context_.home.api(), *renews_, key,
-                                            {.body = guarded_patch(*renew, std::move(changes)),
-                                             .phase = "answering a Renew",
-                                             .options = {.subresource = "status"}});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *renews_, key,
+                                          {.body = guarded_patch(*renew, std::move(changes)),
+                                           .phase = "answering a Renew",
+                                           .options = {.subresource = "status"}}));
   co_return Outcome::done();
 }
 

@@ -248,11 +248,10 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
                                                        .kept = judged.kept},
                                                       peer_);
   if (std::holds_alternative<action::Remove>(plan)) {
-    auto wanted = co_await is_wanted_live(kind, key);
-    if (!wanted) co_return Outcome::retry(std::move(wanted.error()));
+    KUBE_CO_TRY(wanted, co_await is_wanted_live(kind, key));
     // What has changed meanwhile is planned anew. A cache that has lost the replica is no witness of its end: labels by
     // which it is watched can be damaged.
-    if (*wanted || !same(remote, kind.provider->find(remote_key))) co_return Outcome::again_after(0ms);
+    if (wanted || !same(remote, kind.provider->find(remote_key))) co_return Outcome::again_after(0ms);
     co_return co_await end(kind, key, Witness::cache);
   }
   if (auto* held = std::get_if<action::Hold>(&plan))
@@ -324,10 +323,9 @@ asio::awaitable<kube::Result<bool>> ReplicationSession::mark_kept(const Kind& ki
   if (!marks) co_return false;
   std::string body = kube::json::serialize(*marks);
   co_await budget_->home_writes.take({.bytes = stored_bytes(*kind.home, local.key(), body.size())});
-  auto patched =
+  KUBE_CO_TRYV(
       co_await kube::merge_patch(context_.home.api(), *kind.home, local.key(),
-                                 {.body = std::move(body), .phase = "noting the remote namespaces that hold data"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+                                 {.body = std::move(body), .phase = "noting the remote namespaces that hold data"}));
   co_return true;
 }
 
@@ -350,15 +348,14 @@ void ReplicationSession::tell_kept(const kube::WorkKey& work, const kube::Object
 asio::awaitable<Outcome> ReplicationSession::hold(const Kind& kind, kube::WorkKey work, action::Hold plan,
                                                   std::vector<core::KeptTwin> kept) {
   if (plan.update) {
-    auto updated = co_await update(kind, work, std::move(*plan.update));
-    if (!updated) co_return Outcome::retry(std::move(updated.error()).in("leaving in the replica what holds data"));
+    KUBE_CO_TRYV(co_await update(kind, work, std::move(*plan.update)), "leaving in the replica what holds data");
   }
   const std::string names = core::held_names(kept, nullptr);
   const auto local = kind.home->find(work.object);
   if (plan.release && local) {
-    auto released =
-        co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
+    KUBE_CO_TRYV(
+        co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object));
+
   } else if (plan.restore && !local && !names.empty() && work.object.name == peer_.remote) {
     // This cluster makes one map for a provider, of that name. As many as a provider shows are not made.
     kube::Object map = core::forge_namespace_map(work.object, peer_.remote, {});
@@ -456,9 +453,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
   }
   memory_.erase(work);
   if (!local || (!local->is_deleting() && core::is_for_peer(*local, peer_))) co_return Outcome::done();
-  auto released =
-      co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object));
   co_return Outcome::done();
 }
 
@@ -535,11 +530,11 @@ asio::awaitable<kube::Result<void>> ReplicationSession::write_status(const Kind&
   if (memory_[work].futile_status == text) co_return kube::Result<void>();
   co_await budget_->home_writes.take({.bytes = stored_bytes(*kind.home, work.object, text.size()),
                                       .writes = core::writes_caused(kind.resource, patch)});
-  auto patched = co_await kube::merge_patch(
-      context_.home.api(), *kind.home, work.object,
-      {.body = text, .phase = "taking over the provider's status", .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
-  if (*patched && (*patched)->resource_version() == base) memory_[work].futile_status = std::move(text);
+  KUBE_CO_TRY(patched,
+              co_await kube::merge_patch(
+                  context_.home.api(), *kind.home, work.object,
+                  {.body = text, .phase = "taking over the provider's status", .options = {.subresource = "status"}}));
+  if (patched && patched->resource_version() == base) memory_[work].futile_status = std::move(text);
   co_return kube::Result<void>();
 }
 

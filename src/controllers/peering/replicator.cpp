@@ -385,10 +385,8 @@ kube::Result<core::ReplicationPeer> Replicator::check(const PeerKey& key, const 
 }
 
 kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secret) {
-  auto peer = check(key, secret);
-  if (!peer) return std::unexpected(std::move(peer.error()));
-  auto link = connect_(peer->remote, secret);
-  if (!link) return std::unexpected(std::move(link.error()));
+  KUBE_TRY(peer, check(key, secret));
+  KUBE_TRY(link, connect_(peer.remote, secret));
   Peer& entry = peers_[key];
   entry.trouble.reset();
   entry.refused_since.reset();
@@ -397,7 +395,7 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   entry.digest = remote_namespace_of(secret);
   entry.credentials = credentials_of(secret);
   entry.session =
-      std::make_shared<ReplicationSession>(std::move(*peer), std::move(*link), home_, budgets_.of(key.name), context_);
+      std::make_shared<ReplicationSession>(std::move(peer), std::move(link), home_, budgets_.of(key.name), context_);
   entry.session->on_health_change([this, key] { tell(key.name); });
   entry.session->on_end([this, key] { enqueue_peer(key); });
   entry.restarts.begin(context_.clock.now());
@@ -440,8 +438,8 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   const kube::Object& secret = secrets.front();
   for (std::size_t i = 1; i < secrets.size(); ++i) {
     if (secrets[i].is_deleting()) {
-      auto released = co_await set_finalizer(secrets[i], false);
-      if (!released) co_return Outcome::retry(std::move(released.error()));
+      KUBE_CO_TRYV(co_await set_finalizer(secrets[i], false));
+
     } else {
       context_.events.warning(secrets[i], kube::resources::secrets, api::reasons::credentials_unusable,
                               "Secret " + std::string(secrets[i].name()) + " is not used, because Secret " +
@@ -452,10 +450,8 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   if (!secret.is_deleting() && !secret.has_finalizer(api::finalizers::replication_credentials) &&
       !tenants_.is_ending(key.ns)) {
     // The rights come first: without them nobody could remove the finalizer.
-    auto held = co_await tenants_.hold_rights(key.ns);
-    if (!held) co_return Outcome::retry(std::move(held.error()));
-    auto guarded = co_await set_finalizer(secret, true);
-    if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+    KUBE_CO_TRYV(co_await tenants_.hold_rights(key.ns));
+    KUBE_CO_TRYV(co_await set_finalizer(secret, true));
   }
   if (peers_[key].session && !peers_[key].session->loss().empty()) co_await end_lost_session(key);
   if (peers_[key].session && !peers_[key].session->overflow().empty()) co_await end_overfull_session(key, secret);
@@ -516,8 +512,7 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
         co_return Outcome::again_after(closing_pause);
     }
   }
-  auto released = co_await set_finalizer(secret, false);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await set_finalizer(secret, false));
   // The event of its end brings the key back.
   co_return Outcome::done();
 }
@@ -549,9 +544,7 @@ asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
   }
   log_.warn("the object is let go without its replica: there are no credentials for its provider",
             {{"kind", kind->kind}, {"object", work.object}, {"cluster", cluster}});
-  auto released =
-      co_await remove_finalizer(context_.home.api(), *informer, *object, api::finalizers::replicated_object);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *informer, *object, api::finalizers::replicated_object));
   orphans_.erase(work);
   co_return Outcome::done();
 }

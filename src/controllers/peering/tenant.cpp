@@ -206,14 +206,12 @@ asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Ob
   tell_condition(tenant);
   const api::Tenant view(tenant);
   const std::string ns(tenant.ns()), peer(view.cluster_id());
-  auto marked = co_await mark_slices(ns, peer, view.condition() != api::TenantCondition::active);
-  if (!marked) co_return std::unexpected(std::move(marked.error()));
+  KUBE_CO_TRYV(co_await mark_slices(ns, peer, view.condition() != api::TenantCondition::active));
   if (!ends_pods(tenant)) co_return false;
   auto left = co_await delete_shadow_pods(tenant);
   // Their pods end with them: which of these outlive the drain is looked at once, and not after each part.
   if (!left || *left) co_return left;
-  auto sooner = co_await shorten_grace(tenant);
-  if (!sooner) co_return std::unexpected(std::move(sooner.error()));
+  KUBE_CO_TRYV(co_await shorten_grace(tenant));
   co_return left;
 }
 
@@ -223,16 +221,15 @@ asio::awaitable<kube::Result<bool>> TenantController::has_namesake(kube::Object 
   // A consumer that was let in once keeps its name.
   const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
   if (core::was_admitted(view) || cluster_bindings_->find(wide)) co_return false;
-  auto namesake = co_await find_namesake(peer);
-  if (!namesake) co_return std::unexpected(std::move(namesake.error()));
-  if (namesake->empty()) co_return false;
+  KUBE_CO_TRY(namesake, co_await find_namesake(peer));
+  if (namesake.empty()) co_return false;
   // The Event does not name the binding: peering users may read it.
   refuse(tenant, "ClusterIDTaken",
          "in this cluster a role binding names a user or group " + peer +
              " already, and the consumer would inherit its rights: rename either, or, where the binding is meant for "
              "this consumer, give it the label liqo.io/remote-cluster-id=" +
              peer + " (the log of liqod says which it is)");
-  tell_namesake(tenant, std::move(*namesake));
+  tell_namesake(tenant, std::move(namesake));
   co_return true;
 }
 
@@ -249,8 +246,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   if (namespaces_.is_ending(key.ns) || is_misplaced(tenant)) co_return Outcome::done();
   tell_policy(tenant);
   kube::Api& home = context_.home.api();
-  auto guarded = co_await add_finalizer(home, *tenants_, tenant, api::finalizers::tenant);
-  if (!guarded) co_return Outcome::retry(std::move(guarded.error()));
+  KUBE_CO_TRYV(co_await add_finalizer(home, *tenants_, tenant, api::finalizers::tenant));
 
   const auto pods_left = co_await enforce_condition(tenant);
   if (!pods_left) co_return Outcome::retry(pods_left.error());
@@ -268,18 +264,15 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
     renewal = **admitted;
   } else {
     co_await let_see_leader(peer);
-    auto written = co_await write_status(key, std::nullopt);
-    if (!written) co_return Outcome::retry(std::move(written.error()));
+    KUBE_CO_TRYV(co_await write_status(key, std::nullopt));
   }
-  auto bound = co_await ensure_binding(home, *cluster_bindings_,
-                                       core::forge_cluster_role_binding(peer, core::remote_cluster_wide_role));
-  if (!bound) co_return Outcome::retry(std::move(bound.error()));
+  KUBE_CO_TRYV(co_await ensure_binding(home, *cluster_bindings_,
+                                       core::forge_cluster_role_binding(peer, core::remote_cluster_wide_role)));
   if (*pods_left) co_return Outcome::again_after(0ms);
-  auto heartbeat = co_await watch_heartbeat(tenant);
-  if (!heartbeat) co_return Outcome::retry(std::move(heartbeat.error()));
-  if (!renewal && !*heartbeat) co_return Outcome::done();
+  KUBE_CO_TRY(heartbeat, co_await watch_heartbeat(tenant));
+  if (!renewal && !heartbeat) co_return Outcome::done();
   // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
-  kube::Duration left = std::min(max_wait, heartbeat->value_or(max_wait));
+  kube::Duration left = std::min(max_wait, heartbeat.value_or(max_wait));
   if (renewal) left = std::min(left, std::max<kube::Duration>(*renewal - context_.clock.wall(), 1s));
   co_return Outcome::again_after(left);
 }
@@ -311,36 +304,33 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
                          .csr_pem = view.csr(),
                          .proxy_url = std::string(view.proxy_url()),
                          .owner = core::owner_of(tenant)};
-  auto issued = co_await issuer_.auth_params(std::move(order));
-  if (!issued) co_return std::unexpected(std::move(issued.error()));
+  KUBE_CO_TRY(issued, co_await issuer_.auth_params(std::move(order)));
   // Rights first: whoever reads the status may use them.
-  auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
-                                       core::forge_role_binding(tenant, core::remote_control_plane_role));
-  if (!bound) co_return std::unexpected(std::move(bound.error()));
+  KUBE_CO_TRYV(co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
+                                       core::forge_role_binding(tenant, core::remote_control_plane_role)));
   co_await let_see_leader(std::string(view.cluster_id()));
-  auto written = co_await write_status(tenant.key(), std::move(issued->auth_params));
-  if (!written) co_return std::unexpected(std::move(written.error()));
+  KUBE_CO_TRYV(co_await write_status(tenant.key(), std::move(issued.auth_params)));
   if (!core::was_admitted(view))
     log_.info("tenant admitted", {{"tenant", tenant.key()}, {"cluster", view.cluster_id()}});
-  if (issued->renewed)
+  if (issued.renewed)
     context_.events.normal(
         tenant, api::kinds::tenants, "CertificateIssued",
-        "the consumer has a certificate; it will be renewed at " + kube::format_time(issued->renew_at));
-  co_return issued->renew_at;
+        "the consumer has a certificate; it will be renewed at " + kube::format_time(issued.renew_at));
+  co_return issued.renew_at;
 }
 
 asio::awaitable<kube::Result<std::string>> TenantController::find_namesake(std::string consumer) {
   for (const kube::Resource& kind : {api::kinds::cluster_role_bindings, api::kinds::role_bindings}) {
     std::string namesake;
-    auto listed = co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = {}}, {},
-                                          [&](const kube::Object& binding) {
-                                            if (!core::is_for_namesake(binding, consumer)) return true;
-                                            const auto ns = consumer_namespaces_->find({"", std::string(binding.ns())});
-                                            if (ns && ns->label(labels::remote_cluster_id) == consumer) return true;
-                                            namesake = std::string(kind.kind) + " " + binding.key().text();
-                                            return false;
-                                          });
-    if (!listed) co_return kube::fail(std::move(listed.error()), "looking whether the consumer's name is free");
+    KUBE_CO_TRYV(co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = {}}, {},
+                                         [&](const kube::Object& binding) {
+                                           if (!core::is_for_namesake(binding, consumer)) return true;
+                                           const auto ns = consumer_namespaces_->find({"", std::string(binding.ns())});
+                                           if (ns && ns->label(labels::remote_cluster_id) == consumer) return true;
+                                           namesake = std::string(kind.kind) + " " + binding.key().text();
+                                           return false;
+                                         }),
+                 "looking whether the consumer's name is free");
     if (!namesake.empty()) co_return namesake;
   }
   co_return std::string();
@@ -362,11 +352,10 @@ asio::awaitable<kube::Result<void>> TenantController::write_status(const kube::O
   if (status.empty()) co_return kube::Result<void>();
   json::object changes;
   changes["status"] = std::move(status);
-  auto patched = co_await kube::merge_patch(context_.home.api(), *tenants_, key,
-                                            {.body = guarded_patch(*tenant, std::move(changes)),
-                                             .phase = "writing the Tenant's status",
-                                             .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *tenants_, key,
+                                          {.body = guarded_patch(*tenant, std::move(changes)),
+                                           .phase = "writing the Tenant's status",
+                                           .options = {.subresource = "status"}}));
   co_return kube::Result<void>();
 }
 
@@ -383,10 +372,9 @@ asio::awaitable<kube::Result<void>> TenantController::mark_slices(std::string ns
     metadata["annotations"] = std::move(annotations);
     json::object changes;
     changes["metadata"] = std::move(metadata);
-    auto patched = co_await kube::merge_patch(
+    KUBE_CO_TRYV(co_await kube::merge_patch(
         context_.home.api(), *slices_, key,
-        {.body = guarded_patch(*slice, std::move(changes)), .phase = "marking a ResourceSlice"});
-    if (!patched) co_return std::unexpected(std::move(patched.error()));
+        {.body = guarded_patch(*slice, std::move(changes)), .phase = "marking a ResourceSlice"}));
   }
   co_return kube::Result<void>();
 }
@@ -419,10 +407,9 @@ asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::O
     }
     // The Tenant may have been activated meanwhile.
     if (!ends_pods(tenant)) co_return false;
-    auto removed = co_await kube::remove_object(
+    KUBE_CO_TRYV(co_await kube::remove_object(
         context_.home.api(), api::kinds::shadow_pods, key,
-        {.options = {.uid = std::string(shadow->uid())}, .phase = "deleting the drained tenant's ShadowPods"});
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
+        {.options = {.uid = std::string(shadow->uid())}, .phase = "deleting the drained tenant's ShadowPods"}));
   }
   co_return false;
 }
@@ -432,17 +419,16 @@ asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::strin
                                                  kube::label_is(labels::replication_origin, peer)};
   for (const kube::Resource& kind : core::replicated_kinds()) {
     std::map<kube::ObjectKey, std::string> left;  // with the UID
-    auto listed =
-        co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = ns},
-                                {.selection = theirs, .metadata_only = true}, [&left](const kube::Object& object) {
-                                  if (!object.is_deleting()) left.emplace(object.key(), object.uid());
-                                  return true;
-                                });
-    if (!listed) co_return kube::fail(std::move(listed.error()), "listing what the consumer leaves");
+    KUBE_CO_TRYV(co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = ns},
+                                         {.selection = theirs, .metadata_only = true},
+                                         [&left](const kube::Object& object) {
+                                           if (!object.is_deleting()) left.emplace(object.key(), object.uid());
+                                           return true;
+                                         }),
+                 "listing what the consumer leaves");
     for (const auto& [key, uid] : left) {
-      auto removed = co_await kube::remove_object(
-          context_.home.api(), kind, key, {.options = {.uid = uid}, .phase = "removing what the consumer leaves"});
-      if (!removed) co_return std::unexpected(std::move(removed.error()));
+      KUBE_CO_TRYV(co_await kube::remove_object(
+          context_.home.api(), kind, key, {.options = {.uid = uid}, .phase = "removing what the consumer leaves"}));
     }
   }
   co_return kube::Result<void>();
@@ -460,10 +446,9 @@ asio::awaitable<kube::Result<void>> TenantController::keep_decisions(kube::Objec
   json::object annotations;
   annotations[api::annotations::tenant_decisions] = decisions.empty() ? json::value(nullptr) : json::value(decisions);
   json::object changes{{"metadata", json::object{{"annotations", std::move(annotations)}}}};
-  auto patched = co_await kube::merge_patch(
+  KUBE_CO_TRYV(co_await kube::merge_patch(
       home, *consumer_namespaces_, key,
-      {.body = json::serialize(changes), .phase = "keeping what was decided about the consumer"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+      {.body = json::serialize(changes), .phase = "keeping what was decided about the consumer"}));
   co_return kube::Result<void>();
 }
 
@@ -481,25 +466,20 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
       co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
   }
   if (!other && !peer.empty()) {
-    auto blinded = co_await forget_leader(peer);
-    if (!blinded) co_return Outcome::retry(std::move(blinded.error()));
+    KUBE_CO_TRYV(co_await forget_leader(peer));
     const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
     if (cluster_bindings_->find(wide)) {
-      auto removed = co_await kube::remove_object(home, api::kinds::cluster_role_bindings, wide,
-                                                  {.options = {}, .phase = "taking the consumer's rights"});
-      if (!removed) co_return Outcome::retry(std::move(removed.error()));
+      KUBE_CO_TRYV(co_await kube::remove_object(home, api::kinds::cluster_role_bindings, wide,
+                                                {.options = {}, .phase = "taking the consumer's rights"}));
     }
     if (namespaces_.peer_of(tenant.ns()) == peer) {
       // The decisions are kept before the Tenant goes, so that the next one has them.
-      auto kept = co_await keep_decisions(tenant);
-      if (!kept) co_return Outcome::retry(std::move(kept.error()));
-      auto cleared = co_await remove_replicas(std::string(tenant.ns()), peer);
-      if (!cleared) co_return Outcome::retry(std::move(cleared.error()));
+      KUBE_CO_TRYV(co_await keep_decisions(tenant));
+      KUBE_CO_TRYV(co_await remove_replicas(std::string(tenant.ns()), peer));
     }
   }
   const kube::ObjectKey key = tenant.key();
-  auto released = co_await remove_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await remove_finalizer(home, *tenants_, std::move(tenant), api::finalizers::tenant));
   log_.info("tenant deleted: its rights and requests are gone", {{"tenant", key}, {"cluster", peer}});
   co_return Outcome::done();
 }

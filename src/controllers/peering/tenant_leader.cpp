@@ -34,9 +34,8 @@ asio::awaitable<void> TenantController::let_see_leader(std::string consumer) {
 asio::awaitable<kube::Result<void>> TenantController::forget_leader(std::string consumer) {
   const kube::ObjectKey key = core::forge_leader_binding(context_.settings.liqo_namespace, consumer).key();
   if (!namespaces_.bindings().find(key)) co_return kube::Result<void>();
-  auto removed = co_await kube::remove_object(context_.home.api(), api::kinds::role_bindings, key,
-                                              {.options = {}, .phase = "taking the consumer's rights"});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  KUBE_CO_TRYV(co_await kube::remove_object(context_.home.api(), api::kinds::role_bindings, key,
+                                            {.options = {}, .phase = "taking the consumer's rights"}));
   co_return kube::Result<void>();
 }
 
@@ -59,12 +58,11 @@ asio::awaitable<Outcome> TenantController::forget_leftover(kube::ObjectKey key) 
   if (consumer.empty() || core::forge_leader_binding(key.ns, consumer).key() != key) co_return Outcome::done();
   for (const kube::Object& tenant : tenants_->objects())
     if (api::Tenant(tenant).cluster_id() == consumer) co_return Outcome::done();
-  auto removed = co_await kube::remove_object(
-      context_.home.api(), api::kinds::role_bindings, key,
-      {.options = {.uid = std::string(binding->uid())}, .phase = "taking the rights of a consumer without a Tenant"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  KUBE_CO_TRY(removed, co_await kube::remove_object(context_.home.api(), api::kinds::role_bindings, key,
+                                                    {.options = {.uid = std::string(binding->uid())},
+                                                     .phase = "taking the rights of a consumer without a Tenant"}));
   namespaces_.bindings().observe_gone(key, binding->uid());
-  if (*removed) log_.info("a consumer without a Tenant sees the leader no longer", {{"cluster", consumer}});
+  if (removed) log_.info("a consumer without a Tenant sees the leader no longer", {{"cluster", consumer}});
   // One that has come meanwhile has found the binding.
   for (const kube::Object& tenant : tenants_->objects())
     if (api::Tenant(tenant).cluster_id() == consumer) controller_.enqueue({std::string(tenant.ns()), tenant.key()});

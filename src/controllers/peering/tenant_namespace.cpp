@@ -95,9 +95,9 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::may_read_secrets(std::stri
   attributes["namespace"] = ns;
   attributes["verb"] = "list";
   attributes["resource"] = "secrets";
-  auto may = co_await kube::may_do(context_.home.api(), std::move(attributes));
-  if (!may) co_return kube::fail(std::move(may.error()), "asking the cluster what we may do");
-  co_return *may;
+  KUBE_CO_TRY(may, co_await kube::may_do(context_.home.api(), std::move(attributes)),
+              "asking the cluster what we may do");
+  co_return may;
 }
 
 bool TenantNamespaces::has_credentials(std::string_view ns) const {
@@ -150,9 +150,8 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string
   if (!listed && !listed.error().is_forbidden() && !listed.error().is_not_found())
     co_return kube::fail(std::move(listed.error()), "looking for credentials");
   if (is_needed) co_return false;
-  auto released =
-      co_await remove_finalizer(context_.home.api(), *bindings_, *binding, api::finalizers::tenant_namespace);
-  if (!released) co_return kube::fail(std::move(released.error()), "letting go of the rights in a tenant namespace");
+  KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *bindings_, *binding, api::finalizers::tenant_namespace),
+               "letting go of the rights in a tenant namespace");
   co_return true;
 }
 
@@ -162,32 +161,27 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
     entries_.erase(ns);
     tell({ns, ""});
     if (!is_ending(ns)) co_return Outcome::done();
-    auto released = co_await release_rights(ns);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
-    co_return *released ? Outcome::done() : Outcome::again_after(ending_pause);
+    KUBE_CO_TRY(released, co_await release_rights(ns));
+    co_return released ? Outcome::done() : Outcome::again_after(ending_pause);
   }
   const auto binding = bindings_->find(own_binding(ns));
   if (binding && (binding->is_deleting() || !has_credentials(ns))) {
-    auto released = co_await release_rights(ns);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
+    KUBE_CO_TRY(released, co_await release_rights(ns));
     // The end of the binding brings the namespace back here; until then it gives the rights that it gave before.
-    if (binding->is_deleting() && *released) co_return Outcome::done();
+    if (binding->is_deleting() && released) co_return Outcome::done();
   }
-  auto user = co_await user_.name();
-  if (!user) co_return Outcome::retry(std::move(user.error()));
-  auto bound = co_await ensure_binding(context_.home.api(), *bindings_,
-                                       core::forge_own_binding(ns, *user, core::own_tenant_role));
-  if (!bound) co_return Outcome::retry(std::move(bound.error()).in("entering the tenant namespace"));
+  KUBE_CO_TRY(user, co_await user_.name());
+  KUBE_CO_TRYV(co_await ensure_binding(context_.home.api(), *bindings_,
+                                       core::forge_own_binding(ns, user, core::own_tenant_role)),
+               "entering the tenant namespace");
   // Somebody has taken the finalizer, or the binding with it.
   if (has_guarded(ns)) {
-    auto held = co_await hold_rights(ns);
-    if (!held) co_return Outcome::retry(std::move(held.error()));
+    KUBE_CO_TRYV(co_await hold_rights(ns));
   }
   if (!entries_[ns].allowed) {
-    auto allowed = co_await may_read_secrets(ns);
-    if (!allowed) co_return Outcome::retry(std::move(allowed.error()));
+    KUBE_CO_TRY(allowed, co_await may_read_secrets(ns));
     kube::Duration& pause = entries_[ns].pause;
-    if (!*allowed) {
+    if (!allowed) {
       pause = std::clamp(pause * 3 / 2, first_pause, max_pause);
       co_return Outcome::again_after(pause);
     }

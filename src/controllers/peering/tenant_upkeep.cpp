@@ -41,11 +41,10 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(kube::Object
     const auto pod = pods_->find(key);
     if (!pod || !outlives_drain(*pod, max_grace)) continue;
     if (!ends_pods(tenant)) break;
-    auto removed =
+    KUBE_CO_TRYV(
         co_await kube::remove_object(context_.home.api(), kube::resources::pods, key,
                                      {.options = {.uid = std::string(pod->uid()), .grace_period_seconds = max_grace},
-                                      .phase = "ending the drained tenant's pods sooner"});
-    if (!removed) co_return std::unexpected(std::move(removed.error()));
+                                      .phase = "ending the drained tenant's pods sooner"}));
   }
   co_return kube::Result<void>();
 }
@@ -99,10 +98,9 @@ asio::awaitable<kube::Result<void>> TenantController::keep_heartbeat(kube::Objec
   const std::string uid(tenant.uid());
   // A consumer may write another time whenever somebody looks.
   if (!patch || context_.clock.now() < heartbeats_[uid].kept_next) co_return kube::Result<void>();
-  auto kept = co_await kube::merge_patch(
+  KUBE_CO_TRYV(co_await kube::merge_patch(
       context_.home.api(), *tenants_, tenant.key(),
-      {.body = json::serialize(*patch), .phase = "keeping when a heartbeat was seen that is far ahead"});
-  if (!kept) co_return std::unexpected(std::move(kept.error()));
+      {.body = json::serialize(*patch), .phase = "keeping when a heartbeat was seen that is far ahead"}));
   if (const auto last = heartbeats_.find(uid); last != heartbeats_.end())
     last->second.kept_next = context_.clock.now() + core::heartbeat_interval;
   co_return kube::Result<void>();
@@ -123,16 +121,14 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::w
       .lease = *lease, .tenant = tenant, .now = now, .seen = heartbeat_seen(tenant, *lease, now)};
   const core::SilencePlan plan = core::plan_silence(sight, max_silence);
   if (const auto* wait = std::get_if<core::silence_action::LookAgain>(&plan)) {
-    auto kept = co_await keep_heartbeat(tenant, core::plan_kept_heartbeat(sight, max_silence));
-    if (!kept) co_return std::unexpected(std::move(kept.error()));
+    KUBE_CO_TRYV(co_await keep_heartbeat(tenant, core::plan_kept_heartbeat(sight, max_silence)));
     co_return wait->after;
   }
   const auto& [last, since] = std::get<core::silence_action::Cordon>(plan);
-  auto patched = co_await kube::merge_patch(home, *tenants_, tenant.key(),
-                                            {.body = json::serialize(core::silence_patch(tenant, last)),
-                                             .phase = "cordoning a tenant of which nobody has heard"});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
-  if (!*patched) co_return std::nullopt;
+  KUBE_CO_TRY(patched, co_await kube::merge_patch(home, *tenants_, tenant.key(),
+                                                  {.body = json::serialize(core::silence_patch(tenant, last)),
+                                                   .phase = "cordoning a tenant of which nobody has heard"}));
+  if (!patched) co_return std::nullopt;
   const std::string consumer(api::Tenant(tenant).cluster_id());
   context_.events.warning(tenant, api::kinds::tenants, "TenantSilent",
                           "nobody has heard of cluster " + consumer + " since " + since +

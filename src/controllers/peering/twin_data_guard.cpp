@@ -191,20 +191,20 @@ asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::list_strays(Prov
       .selection = {.label_selector = kube::label_is(api::labels::reflection_origin, peer_.local)}, .limit = page_size};
   core::StrayClaims strays;
   for (int page = 0; page < max_pages && strays.size() < max_strays; ++page) {
-    auto claims = co_await provider.list(api::kinds::claims, twin.remote, options, max_page_bytes);
-    if (!claims) co_return kube::fail(std::move(claims.error()), "looking for claims in " + twin.remote);
-    if (std::cmp_greater(claims->items.size(), page_size))
+    KUBE_CO_TRY(claims, co_await provider.list(api::kinds::claims, twin.remote, options, max_page_bytes),
+                "looking for claims in " + twin.remote);
+    if (std::cmp_greater(claims.items.size(), page_size))
       co_return kube::fail(kube::Errc::protocol, "looking for claims in " + twin.remote + ": a page of " +
                                                      std::to_string(page_size) + " has " +
-                                                     std::to_string(claims->items.size()));
-    for (kube::json::value& item : claims->items) {
+                                                     std::to_string(claims.items.size()));
+    for (kube::json::value& item : claims.items) {
       if (strays.size() == max_strays) break;
       const auto claim = kube::Object::from(std::move(item));
       // What is being deleted holds nothing any more.
       if (!claim || claim->is_deleting() || home_.data.accounts_for(*claim, peer_.remote, twin.local)) continue;
       strays.push_back(kube::one_line(claim->name(), max_name));
     }
-    options.continue_token = std::move(claims->continue_token);
+    options.continue_token = std::move(claims.continue_token);
     if (options.continue_token.empty()) co_return strays;
   }
   if (strays.empty()) strays.emplace_back("many");

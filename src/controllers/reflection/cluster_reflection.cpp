@@ -194,9 +194,8 @@ void ClusterReflection::read_rules() {
 }
 
 kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::Object& virtual_node) const {
-  auto options = templates_.of(virtual_node);
-  if (!options) return std::unexpected(std::move(options.error()));
-  const kube::Object* found = *options ? &**options : nullptr;
+  KUBE_TRY(options, templates_.of(virtual_node));
+  const kube::Object* found = options ? &*options : nullptr;
   const Settings& settings = context_.settings;
   Rules rules{.filters = core::filters_of(virtual_node, found, settings.reflection.not_reflected),
               .policies = {.policies = settings.reflection.kinds, .mistakes = {}}};

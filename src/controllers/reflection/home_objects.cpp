@@ -48,15 +48,17 @@ asio::awaitable<kube::Result<std::vector<std::string>>> HomeObjects::list() {
   // The cache of one API server may be behind that of another: objects made since would look as if they had gone.
   for (const char* version : {"0", ""}) {
     now.clear();
-    auto read = co_await kube::list_all(
-        context_.home.api(), {context_.kind.resource, ns_}, {.resource_version = version, .metadata_only = true},
-        [&](const kube::Object& object) {
-          now[std::string(object.name())] = {object.version_number(), reflection::is_allowed(object)};
-          return true;
-        });
-    if (!read) co_return kube::fail(std::move(read.error()), "looking for what is to be reflected");
+    KUBE_CO_TRY(read,
+                co_await kube::list_all(context_.home.api(), {context_.kind.resource, ns_},
+                                        {.resource_version = version, .metadata_only = true},
+                                        [&](const kube::Object& object) {
+                                          now[std::string(object.name())] = {object.version_number(),
+                                                                             reflection::is_allowed(object)};
+                                          return true;
+                                        }),
+                "looking for what is to be reflected");
     // The consistent list is believed also where its version is older: the database may have been restored.
-    listed_at_ = kube::version_number(*read);
+    listed_at_ = kube::version_number(read);
     if (listed_at_ >= newest) break;
   }
   const std::map<std::string, Listed> known = std::exchange(listed_, std::move(now));

@@ -58,12 +58,9 @@ asio::awaitable<std::optional<Outcome>> NamespaceLook::read() {
 
 asio::awaitable<std::optional<Outcome>> NamespaceLook::compare() {
   state_.compared_at = context_.clock.now();
-  if (context_.kind.referred_only)
-    if (auto listed = co_await list_home(); !listed) co_return Outcome::retry(std::move(listed.error()));
+  if (context_.kind.referred_only) KUBE_CO_TRYV(co_await list_home());
   const bool is_late = state_.late_at && *state_.late_at <= context_.clock.now();
-  if (!ns_->twin().copies().empty() || is_late)
-    if (auto compared = co_await compare_copies(is_late); !compared)
-      co_return Outcome::retry(std::move(compared.error()));
+  if (!ns_->twin().copies().empty() || is_late) KUBE_CO_TRYV(co_await compare_copies(is_late));
   if (!state_.was_read) co_return Outcome::again_after(1s);
   if (is_late) state_.late_at.reset();
   co_return std::nullopt;
@@ -79,7 +76,7 @@ asio::awaitable<kube::Result<void>> NamespaceLook::read_home() {
   // Most namespaces have no objects of most kinds. An object that the cache does not have yet is read when it comes.
   if (home.is_watched_empty()) co_return kube::Result<void>();
   if (context_.kind.referred_only) {
-    if (auto listed = co_await list_home(); !listed) co_return listed;
+    KUBE_CO_TRYV(co_await list_home());
     // One list costs less than a request for each object, but would also bring objects that are not reflected.
     if (!home.is_better_listed()) co_return kube::Result<void>();
   }
@@ -91,21 +88,19 @@ asio::awaitable<kube::Result<void>> NamespaceLook::read_home() {
 asio::awaitable<kube::Result<void>> NamespaceLook::list_home() {
   const auto slot = co_await take_home_slot();
   if (!ns_->is_current()) co_return kube::Result<void>();
-  auto changed = co_await ns_->home().list();
-  if (!changed) co_return std::unexpected(std::move(changed.error()));
+  KUBE_CO_TRY(changed, co_await ns_->home().list());
   if (!ns_->is_current()) co_return kube::Result<void>();
-  for (std::string& name : *changed) ns_->queue().add(std::move(name));
+  for (std::string& name : changed) ns_->queue().add(std::move(name));
   co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> NamespaceLook::compare_copies(bool is_late) {
-  auto changed = co_await ns_->twin().compare(is_late);
-  if (!changed) co_return std::unexpected(std::move(changed.error()));
-  if (!*changed) {
+  KUBE_CO_TRY(changed, co_await ns_->twin().compare(is_late));
+  if (!changed) {
     state_.was_read = false;
     co_return kube::Result<void>();
   }
-  for (const std::string& name : **changed) ns_->queue().add_copy(name);
+  for (const std::string& name : *changed) ns_->queue().add_copy(name);
   co_return kube::Result<void>();
 }
 

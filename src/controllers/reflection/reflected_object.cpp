@@ -30,9 +30,8 @@ bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annot
 asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
   if (auto end = end_without_reading()) co_return std::move(*end);
   if (is_at_home_) {
-    auto read = co_await ns_->home().read_object(name_);
-    if (!read) co_return Outcome::retry(std::move(read.error()));
-    local_ = std::move(*read);
+    KUBE_CO_TRY(read, co_await ns_->home().read_object(name_));
+    local_ = std::move(read);
     source_ = local_ ? local_->version_number() : 0;
   }
   forge();
@@ -42,9 +41,8 @@ asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
   // A copy that is to be immutable needs a read: an apply on another owner's object would make that immutable, and
   // CopyWriter::give_back() could not undo it.
   if (ns_->twin().copies().find(remote_name_) || (is_wanted_ && kube::bool_at(wanted_->tree(), {"immutable"}))) {
-    auto read = co_await ns_->twin().read_object(remote_name_);
-    if (!read) co_return Outcome::retry(std::move(read.error()));
-    remote_ = std::move(*read);
+    KUBE_CO_TRY(read, co_await ns_->twin().read_object(remote_name_));
+    remote_ = std::move(read);
     // The answer to an apply was lost, and it may have hit an object that another owner had made meanwhile.
     if (remote_ && ns_->notes().unsure.contains(remote_name_) && is_marked(*remote_) &&
         core::was_there_before(*remote_, api::reflection_manager)) {
@@ -135,9 +133,8 @@ asio::awaitable<Outcome> ReflectedObject::carry_out(reflection::ReflectionPlan p
   }
   if (auto* remove = std::get_if<action::Remove>(&plan)) {
     if (!is_wanted_ && context_.kind.referred_only) {
-      auto pause = co_await stays_for_now();
-      if (!pause) co_return Outcome::retry(std::move(pause.error()));
-      if (*pause) co_return Outcome::again_after(**pause);
+      KUBE_CO_TRY(pause, co_await stays_for_now());
+      if (pause) co_return Outcome::again_after(*pause);
     }
     co_return co_await take_away(std::move(*remove));
   }
@@ -188,9 +185,8 @@ asio::awaitable<Outcome> ReflectedObject::take_away(action::Remove remove) {
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> ReflectedObject::stays_for_now() {
   if (const auto pause = ns_->home().referred().stays_for(name_)) co_return *pause;
   if (!is_at_home_) {
-    auto missed = co_await ns_->home().find_unlisted(name_);
-    if (!missed) co_return std::unexpected(std::move(missed.error()));
-    if (*missed || !ns_->is_current()) co_return kube::Duration::zero();
+    KUBE_CO_TRY(missed, co_await ns_->home().find_unlisted(name_));
+    if (missed || !ns_->is_current()) co_return kube::Duration::zero();
   }
   // A pod that refers to the object may have come during the read.
   if (ns_->home().version_of(name_).has_value() != is_at_home_) co_return kube::Duration::zero();

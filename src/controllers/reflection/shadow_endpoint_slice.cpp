@@ -378,9 +378,8 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey k
 }
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::remove(kube::ObjectKey key, std::string uid) {
-  auto removed = co_await kube::remove_object(context_.home.api(), api::kinds::endpoint_slices, key,
-                                              {.options = {.uid = uid}, .phase = "removing the EndpointSlice"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
+  KUBE_CO_TRYV(co_await kube::remove_object(context_.home.api(), api::kinds::endpoint_slices, key,
+                                            {.options = {.uid = uid}, .phase = "removing the EndpointSlice"}));
   slices_->observe_gone(key, uid);
   // Where another one is wanted in its place.
   co_return Outcome::again_after(settle_time);

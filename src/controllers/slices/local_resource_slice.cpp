@@ -27,9 +27,8 @@ kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const 
   // A request that is right is kept: the signature of an ECDSA key is different each time.
   if (auto present = kube::decode_base64(slice.csr()); present && !present->empty())
     if (checked.check(*present, name, &keys.key()->public_key())) return std::string(slice.csr());
-  auto made = core::make_signing_request(*keys.key(), name);
-  if (!made) return kube::fail(std::move(made.error()), "making a signing request");
-  return kube::encode_base64(*made);
+  KUBE_TRY(made, core::make_signing_request(*keys.key(), name), "making a signing request");
+  return kube::encode_base64(made);
 }
 
 }  // namespace
@@ -55,11 +54,10 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
   const api::ResourceSlice view(*slice);
   if (!view.is_local() || namespaces_.is_ending(key.ns)) co_return Outcome::done();
   const std::string& own = context_.settings.cluster_id;
-  auto csr = wanted_request(view, keys_, own, checked_);
-  if (!csr) co_return Outcome::retry(std::move(csr.error()));
+  KUBE_CO_TRY(csr, wanted_request(view, keys_, own, checked_));
   const std::string peer = namespaces_.peer_of(key.ns);
   namespace action = core::local_slice_action;
-  const core::LocalSlicePlan plan = core::plan_local_slice(*slice, own, peer, *csr);
+  const core::LocalSlicePlan plan = core::plan_local_slice(*slice, own, peer, csr);
   if (const auto* refuse = std::get_if<action::Refuse>(&plan)) {
     // Applied together with its namespace, a slice may be seen first.
     const auto created = kube::parse_time(slice->creation_timestamp());
@@ -79,10 +77,9 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
                             std::move(*denied));
   const auto* due = std::get_if<action::Patch>(&plan);
   if (!due) co_return Outcome::done();
-  auto patched =
+  KUBE_CO_TRYV(
       co_await kube::merge_patch(context_.home.api(), *slices_, key,
-                                 {.body = kube::json::serialize(due->patch), .phase = "completing the ResourceSlice"});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+                                 {.body = kube::json::serialize(due->patch), .phase = "completing the ResourceSlice"}));
   co_return Outcome::done();
 }
 

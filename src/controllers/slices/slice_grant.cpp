@@ -586,13 +586,11 @@ asio::awaitable<kube::Result<bool>> SliceGrantController::remove_stale(kube::Obj
         "the Quota " + std::string(quota.name()) + " belongs to something else: delete it, and the slice gets its own");
     co_return false;
   }
-  auto removed = co_await kube::remove_object(
-      context_.home.api(), api::kinds::quotas, quota.key(),
-      {.options = {.uid = std::string(quota.uid())}, .phase = "removing the Quota of an earlier slice of this name"});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+  KUBE_CO_TRY(removed, co_await kube::remove_object(context_.home.api(), api::kinds::quotas, quota.key(),
+                                                    {.options = {.uid = std::string(quota.uid())},
+                                                     .phase = "removing the Quota of an earlier slice of this name"}));
   quotas_->observe_gone(quota.key(), quota.uid());
-  if (*removed)
-    log_.info("quota removed: it was of an earlier slice", {{"quota", quota.key()}, {"slice", slice.key()}});
+  if (removed) log_.info("quota removed: it was of an earlier slice", {{"quota", quota.key()}, {"slice", slice.key()}});
   co_return true;
 }
 
@@ -609,30 +607,28 @@ asio::awaitable<kube::Result<bool>> SliceGrantController::write_quota(kube::Obje
     }
     if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "creating the Quota");
     // Not in the cache yet: whose it is decides the next look.
-    auto live = co_await home.get(api::kinds::quotas, {std::string(slice.ns()), wish.user});
-    if (!live) co_return kube::fail(std::move(live.error()), "reading the Quota");
-    quotas_->observe(std::move(*live));
+    KUBE_CO_TRY(live, co_await home.get(api::kinds::quotas, {std::string(slice.ns()), wish.user}), "reading the Quota");
+    quotas_->observe(std::move(live));
     co_return kube::fail(kube::Errc::api, "the Quota was made by somebody else a moment ago");
   }
   auto patch = core::plan_quota_update(*quota, slice, wish);
   if (!patch) co_return false;
-  auto patched =
-      co_await home.patch(api::kinds::quotas, quota->key(), {kube::PatchType::merge, json::serialize(*patch)});
-  if (!patched) co_return kube::fail(std::move(patched.error()), "updating the Quota");
-  const api::Quota changed(*patched);
-  log_.info("quota changed", {{"quota", patched->key()},
+  KUBE_CO_TRY(patched,
+              co_await home.patch(api::kinds::quotas, quota->key(), {kube::PatchType::merge, json::serialize(*patch)}),
+              "updating the Quota");
+  const api::Quota changed(patched);
+  log_.info("quota changed", {{"quota", patched.key()},
                               {"granted", json::serialize(changed.resources())},
                               {"cordoned", changed.is_cordoned() ? "true" : "false"},
                               {"drained", changed.is_drained() ? "true" : "false"}});
-  quotas_->observe(std::move(*patched));
+  quotas_->observe(std::move(patched));
   co_return true;
 }
 
 asio::awaitable<kube::Result<void>> SliceGrantController::write_status(kube::Object slice, json::object patch) {
-  auto patched = co_await kube::merge_patch(
+  KUBE_CO_TRYV(co_await kube::merge_patch(
       context_.home.api(), *slices_, slice.key(),
-      {.body = json::serialize(patch), .phase = "answering the ResourceSlice", .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+      {.body = json::serialize(patch), .phase = "answering the ResourceSlice", .options = {.subresource = "status"}}));
   co_return kube::Result<void>();
 }
 

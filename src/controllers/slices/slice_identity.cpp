@@ -27,17 +27,14 @@ constexpr kube::Duration max_wait = 24h;
 /// the tenant has shown its key, for that key.
 kube::Result<std::string> checked_request(const api::ResourceSlice& slice, const api::Tenant& tenant,
                                           std::string_view peer, core::CheckedRequests& requests) {
-  auto pem = kube::decode_base64(slice.csr());
-  if (!pem) return kube::fail(std::move(pem.error()), "spec.csr");
+  KUBE_TRY(pem, kube::decode_base64(slice.csr()), "spec.csr");
   std::optional<core::PublicKey> key;
   if (tenant.needs_handshake()) {
-    auto parsed = core::PublicKey::parse(tenant.public_key());
-    if (!parsed) return kube::fail(std::move(parsed.error()), "the Tenant's public key");
-    key = std::move(*parsed);
+    KUBE_TRY(parsed, core::PublicKey::parse(tenant.public_key()), "the Tenant's public key");
+    key = std::move(parsed);
   }
-  auto checked = requests.check(*pem, core::slice_name(slice.name(), peer), key ? &*key : nullptr);
-  if (!checked) return std::unexpected(std::move(checked.error()));
-  return std::move(*pem);
+  KUBE_TRYV(requests.check(pem, core::slice_name(slice.name(), peer), key ? &*key : nullptr));
+  return std::move(pem);
 }
 
 }  // namespace
@@ -89,8 +86,7 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
   }
   if (!issued && issued.error().code() == kube::Errc::invalid_input) {
     const std::string text = issued.error().text();
-    auto denied = co_await answer(key, std::string(slice->uid()), false, nullptr);
-    if (!denied) co_return Outcome::retry(std::move(denied.error()));
+    KUBE_CO_TRYV(co_await answer(key, std::string(slice->uid()), false, nullptr));
     context_.events.warning(*slice, api::kinds::resource_slices, "InvalidCSR",
                             "spec.csr is refused: " + text + "; remove it, and the consumer's Liqo makes a new one");
     co_return Outcome::done();
@@ -100,8 +96,7 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
       context_.events.warning(*slice, api::kinds::resource_slices, "AuthParamsFailed", issued.error().text());
     co_return Outcome::retry(std::move(issued.error()).in("issuing the slice's certificate"));
   }
-  auto accepted = co_await answer(key, std::string(slice->uid()), true, &issued->auth_params);
-  if (!accepted) co_return Outcome::retry(std::move(accepted.error()));
+  KUBE_CO_TRYV(co_await answer(key, std::string(slice->uid()), true, &issued->auth_params));
   if (issued->renewed)
     context_.events.normal(*slice, api::kinds::resource_slices, "CertificateIssued",
                            "the slice has a certificate; it will be renewed at " + kube::format_time(issued->renew_at));
@@ -117,10 +112,9 @@ asio::awaitable<kube::Result<void>> SliceIdentityController::answer(kube::Object
   if (!slice || slice->uid() != uid) co_return kube::Result<void>();
   auto patch = core::plan_slice_authentication(*slice, accepted, auth_params, context_.clock.wall());
   if (!patch) co_return kube::Result<void>();
-  auto patched = co_await kube::merge_patch(
+  KUBE_CO_TRYV(co_await kube::merge_patch(
       context_.home.api(), *slices_, key,
-      {.body = json::serialize(*patch), .phase = "answering the ResourceSlice", .options = {.subresource = "status"}});
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+      {.body = json::serialize(*patch), .phase = "answering the ResourceSlice", .options = {.subresource = "status"}}));
   co_return kube::Result<void>();
 }
 

@@ -77,10 +77,9 @@ std::vector<kube::Object> VirtualNodeCreator::nodes_of(const kube::Object& slice
 
 asio::awaitable<kube::Result<void>> VirtualNodeCreator::remove_node(kube::Object virtual_node) {
   if (virtual_node.is_deleting()) co_return kube::Result<void>();
-  auto removed = co_await kube::remove_object(
+  KUBE_CO_TRYV(co_await kube::remove_object(
       context_.home.api(), api::kinds::virtual_nodes, virtual_node.key(),
-      {.options = {.uid = std::string(virtual_node.uid())}, .phase = "removing a VirtualNode of the slice"});
-  if (!removed) co_return std::unexpected(std::move(removed.error()));
+      {.options = {.uid = std::string(virtual_node.uid())}, .phase = "removing a VirtualNode of the slice"}));
   co_return kube::Result<void>();
 }
 
@@ -104,17 +103,15 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
   const auto existing = virtual_nodes_->find(key);
   const bool wanted = core::wants_virtual_node(*slice);
   if (!wanted && existing && core::is_node_of(*existing, *slice)) {
-    auto removed = co_await remove_node(*existing);
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    KUBE_CO_TRYV(co_await remove_node(*existing));
   }
   std::string secret = kubeconfig_secret_of(*slice);
   const bool ready = wanted && view.is_accepted(conditions::authentication) &&
                      view.is_accepted(conditions::resources) && !secret.empty();
   kube::Api& home = context_.home.api();
   // The slice is held first, so that it never goes before its VirtualNode.
-  auto held = ready || has_nodes ? co_await add_finalizer(home, *slices_, *slice, api::finalizers::resource_slice)
-                                 : co_await remove_finalizer(home, *slices_, *slice, api::finalizers::resource_slice);
-  if (!held) co_return Outcome::retry(std::move(held.error()));
+  KUBE_CO_TRYV(ready || has_nodes ? co_await add_finalizer(home, *slices_, *slice, api::finalizers::resource_slice)
+                                  : co_await remove_finalizer(home, *slices_, *slice, api::finalizers::resource_slice));
   if (!ready || (existing && existing->is_deleting())) co_return Outcome::done();
   co_return co_await write_node(*slice, existing, std::move(secret));
 }
@@ -122,13 +119,11 @@ asio::awaitable<Outcome> VirtualNodeCreator::reconcile(kube::WorkKey work) {
 asio::awaitable<Outcome> VirtualNodeCreator::end(kube::Object slice) {
   const std::vector<kube::Object> nodes = nodes_of(slice);
   for (const kube::Object& node : nodes) {
-    auto removed = co_await remove_node(node);
-    if (!removed) co_return Outcome::retry(std::move(removed.error()));
+    KUBE_CO_TRYV(co_await remove_node(node));
   }
   if (!nodes.empty()) co_return Outcome::done();  // their end brings the slice back here
-  auto released =
-      co_await remove_finalizer(context_.home.api(), *slices_, std::move(slice), api::finalizers::resource_slice);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(
+      co_await remove_finalizer(context_.home.api(), *slices_, std::move(slice), api::finalizers::resource_slice));
   co_return Outcome::done();
 }
 
@@ -161,10 +156,10 @@ asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std:
     if (!created) co_return Outcome::retry(std::move(created.error()).in("creating the VirtualNode of the slice"));
     virtual_nodes_->observe(std::move(*created));
   } else {
-    auto patched = co_await kube::merge_patch(home, *virtual_nodes_, key,
-                                              {.body = patch, .phase = "correcting the VirtualNode of the slice"});
-    if (!patched) co_return Outcome::retry(std::move(patched.error()));
-    if (!*patched) co_return Outcome::done();  // its end brings the slice back here
+    KUBE_CO_TRY(patched,
+                co_await kube::merge_patch(home, *virtual_nodes_, key,
+                                           {.body = patch, .phase = "correcting the VirtualNode of the slice"}));
+    if (!patched) co_return Outcome::done();  // its end brings the slice back here
   }
   if (!plan.dropped.empty())
     context_.events.warning(

@@ -74,19 +74,17 @@ asio::awaitable<Outcome> ClaimWriter::reschedule(kube::Object claim, std::string
       {"metadata", json::object{{"annotations", json::object{{api::annotations::selected_node, nullptr},
                                                              {api::annotations::backing_claim, nullptr},
                                                              {api::annotations::backing_cluster, nullptr}}}}}};
-  auto patched = co_await kube::merge_patch(context_.home.api(), *claims_, claim.key(),
-                                            {.body = guarded_patch(latest_of(*claims_, claim), std::move(changes)),
-                                             .phase = "having the pod scheduled anew"});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *claims_, claim.key(),
+                                          {.body = guarded_patch(latest_of(*claims_, claim), std::move(changes)),
+                                           .phase = "having the pod scheduled anew"}));
   co_return Outcome::done();
 }
 
 asio::awaitable<Outcome> ClaimWriter::show_volume(kube::Object claim, storage::volume_action::PatchClaim step) {
-  auto patched = co_await kube::merge_patch(context_.home.api(), *claims_, claim.key(),
-                                            {.body = guarded_patch(latest_of(*claims_, claim), std::move(step.patch)),
-                                             .phase = "telling the size of the volume",
-                                             .options = {.subresource = "status"}});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *claims_, claim.key(),
+                                          {.body = guarded_patch(latest_of(*claims_, claim), std::move(step.patch)),
+                                           .phase = "telling the size of the volume",
+                                           .options = {.subresource = "status"}}));
   co_return Outcome::done();
 }
 
@@ -120,16 +118,16 @@ asio::awaitable<void> ClaimWriter::tell(kube::Object claim, std::string_view rea
 asio::awaitable<kube::Result<std::vector<kube::Object>>> ClaimWriter::pods_of(const kube::Object& claim) {
   const std::string name(claim.name());
   std::vector<kube::Object> users;
-  auto listed = co_await kube::list_all(
-      context_.home.api(), {.resource = kube::resources::pods, .ns = std::string(claim.ns())}, {},
-      [&](kube::Object pod) {
-        if (std::ranges::any_of(kube::array_at(pod.spec(), {"volumes"}), [&](const json::value& volume) {
-              return kube::string_at(volume, {"persistentVolumeClaim", "claimName"}) == name;
-            }))
-          users.push_back(std::move(pod));
-        return true;
-      });
-  if (!listed) co_return kube::fail(std::move(listed.error()), "looking for the pods of a claim");
+  KUBE_CO_TRYV(co_await kube::list_all(
+                   context_.home.api(), {.resource = kube::resources::pods, .ns = std::string(claim.ns())}, {},
+                   [&](kube::Object pod) {
+                     if (std::ranges::any_of(kube::array_at(pod.spec(), {"volumes"}), [&](const json::value& volume) {
+                           return kube::string_at(volume, {"persistentVolumeClaim", "claimName"}) == name;
+                         }))
+                       users.push_back(std::move(pod));
+                     return true;
+                   }),
+               "looking for the pods of a claim");
   co_return users;
 }
 

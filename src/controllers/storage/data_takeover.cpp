@@ -30,15 +30,16 @@ DataTakeover::DataTakeover(Context context, const StorageSites& sites, ClaimWrit
 
 asio::awaitable<Outcome> DataTakeover::take_volume(kube::Object claim) {
   const std::string name(storage::volume_to_take(claim));
-  auto volumes = co_await context_.home.api().list(kinds::volumes, "",
-                                                   {.selection = {.field_selector = kube::name_is(name)}}, max_bytes);
-  if (!volumes) co_return Outcome::retry(std::move(volumes.error()).in("looking for the volume to take"));
+  KUBE_CO_TRY(volumes,
+              co_await context_.home.api().list(kinds::volumes, "",
+                                                {.selection = {.field_selector = kube::name_is(name)}}, max_bytes),
+              "looking for the volume to take");
   const auto refuse = [&](std::string why) {
     context_.events.warning(claim, kinds::claims, reasons::provisioning_failed, std::move(why));
     return Outcome::again_after(later);
   };
-  const auto given = volumes->items.empty() ? kube::Result<kube::Object>(kube::fail(kube::Errc::missing, ""))
-                                            : kube::Object::from(std::move(volumes->items.front()));
+  const auto given = volumes.items.empty() ? kube::Result<kube::Object>(kube::fail(kube::Errc::missing, ""))
+                                           : kube::Object::from(std::move(volumes.items.front()));
   if (!given || !storage::is_given_to(*given, claim))
     co_return refuse("there is no PersistentVolume " + kube::in_quotes(name) +
                      " that is free and given to this claim, as its annotation " +
@@ -59,10 +60,9 @@ asio::awaitable<Outcome> DataTakeover::take_volume(kube::Object claim) {
     if (!backing) co_return Outcome::retry(std::move(backing.error()).in("taking the claim that holds the data"));
   }
   // The claim notes where its data is, for the case that the volume is lost.
-  auto noted = co_await writer_.note_backing(claim, *site);
-  if (!noted) co_return Outcome::retry(std::move(noted.error()));
+  KUBE_CO_TRY(noted, co_await writer_.note_backing(claim, *site));
   // The volume stays whatever becomes of the claim, until whoever gives it to the claim says otherwise.
-  co_return co_await maker_.create_volume(std::move(*noted), std::move(*backing), *site, "Retain");
+  co_return co_await maker_.create_volume(std::move(noted), std::move(*backing), *site, "Retain");
 }
 
 asio::awaitable<Outcome> DataTakeover::adopt(kube::Object claim, kube::Object volume, std::string cluster) {
@@ -80,19 +80,18 @@ asio::awaitable<Outcome> DataTakeover::adopt(kube::Object claim, kube::Object vo
     co_return Outcome::again_after(rarely);
   }
   if (!is_taken) {
-    auto patched = co_await sites_.api_of(*site).patch(
-        kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))});
-    if (!patched) co_return Outcome::retry(std::move(patched.error()).in("taking over the claim that holds the data"));
+    KUBE_CO_TRYV(
+        co_await sites_.api_of(*site).patch(
+            kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))}),
+        "taking over the claim that holds the data");
   }
   // The volume last: with its record the others count as written.
   const storage::Backing recorded{.cluster = site->cluster, .key = site->key, .uid = std::string(backing->uid())};
-  auto noted = co_await writer_.note_backing(claim, *site);
-  if (!noted) co_return Outcome::retry(std::move(noted.error()));
-  auto patched = co_await kube::merge_patch(context_.home.api(), *volumes_, volume.key(),
-                                            {.body = guarded_patch(volume, storage::backing_record(recorded)),
-                                             .phase = "recording where the data of the volume is"});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()));
-  if (*patched)
+  KUBE_CO_TRYV(co_await writer_.note_backing(claim, *site));
+  KUBE_CO_TRY(patched, co_await kube::merge_patch(context_.home.api(), *volumes_, volume.key(),
+                                                  {.body = guarded_patch(volume, storage::backing_record(recorded)),
+                                                   .phase = "recording where the data of the volume is"}));
+  if (patched)
     log_.info("volume of the Go version taken over",
               {{"claim", claim.key()}, {"behind", site->key}, {"cluster", sites_.cluster_of(*site)}});
   co_return Outcome::again_after(soon);
@@ -108,19 +107,22 @@ asio::awaitable<kube::Result<kube::Object>> DataTakeover::take_stray(kube::Objec
     return recorded && recorded->cluster == site.cluster && recorded->key == backing.key();
   });
   if (is_recorded) co_return backing;
-  auto former = co_await context_.home.api().list(
-      kinds::volumes, "", {.selection = {.field_selector = kube::name_is("pvc-" + uid)}, .limit = 1}, max_bytes);
-  if (!former) co_return kube::fail(std::move(former.error()), "looking for the volume of a former claim");
-  if (!former->items.empty()) co_return backing;
-  auto held = co_await writer_.hold(claim, site);
-  if (!held) co_return std::unexpected(std::move(held.error()));
-  if (!*held) co_return backing;
-  auto taken = co_await sites_.api_of(site).patch(
-      kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(backing, storage::backing_notes(claim))});
-  if (!taken) co_return kube::fail(std::move(taken.error()), "taking over the claim that holds the data");
+  KUBE_CO_TRY(
+      former,
+      co_await context_.home.api().list(
+          kinds::volumes, "", {.selection = {.field_selector = kube::name_is("pvc-" + uid)}, .limit = 1}, max_bytes),
+      "looking for the volume of a former claim");
+  if (!former.items.empty()) co_return backing;
+  KUBE_CO_TRY(held, co_await writer_.hold(claim, site));
+  if (!held) co_return backing;
+  KUBE_CO_TRY(
+      taken,
+      co_await sites_.api_of(site).patch(
+          kinds::claims, site.key, {kube::PatchType::merge, guarded_patch(backing, storage::backing_notes(claim))}),
+      "taking over the claim that holds the data");
   log_.info("data of a claim that is not here any more is taken over",
             {{"claim", claim.key()}, {"behind", site.key}, {"cluster", sites_.cluster_of(site)}});
-  co_return std::move(*taken);
+  co_return std::move(taken);
 }
 
 }  // namespace liqo::controllers

@@ -32,9 +32,8 @@ ProvisionedClaim::ProvisionedClaim(ClaimTools tools, kube::Object claim, std::op
     : tools_(tools), claim_(std::move(claim)), volume_(std::move(volume)), site_(std::move(site)) {}
 
 asio::awaitable<Outcome> ProvisionedClaim::reconcile(bool is_lost) {
-  auto plan = co_await look_behind(is_lost);
-  if (!plan) co_return Outcome::retry(std::move(plan.error()));
-  co_return co_await std::visit([&](auto& part) { return act(part); }, *plan);
+  KUBE_CO_TRY(plan, co_await look_behind(is_lost));
+  co_return co_await std::visit([&](auto& part) { return act(part); }, plan);
 }
 
 asio::awaitable<kube::Result<storage::VolumePlan>> ProvisionedClaim::look_behind(bool is_lost) {
@@ -43,9 +42,8 @@ asio::awaitable<kube::Result<storage::VolumePlan>> ProvisionedClaim::look_behind
     co_return kube::fail(std::move(live.error()), "looking at the claim behind it");
   if (live) backing_ = std::move(*live);
   if (backing_ && !volume_ && !is_lost) {
-    auto taken = co_await tools_.takeover.take_stray(claim_, *backing_, site_);
-    if (!taken) co_return std::unexpected(std::move(taken.error()));
-    backing_ = std::move(*taken);
+    KUBE_CO_TRY(taken, co_await tools_.takeover.take_stray(claim_, *backing_, site_));
+    backing_ = std::move(taken);
   }
   is_pending_ = backing_ && !storage::is_bound(*backing_) && !is_lost;
   storage::VolumeSight sight{.claim = claim_,
@@ -128,10 +126,9 @@ asio::awaitable<Outcome> ProvisionedClaim::correct(action::PatchBacking& step) {
 }
 
 asio::awaitable<Outcome> ProvisionedClaim::correct(action::PatchVolume& step) {
-  auto patched = co_await kube::merge_patch(
+  KUBE_CO_TRYV(co_await kube::merge_patch(
       tools_.context.home.api(), tools_.volumes, volume_->key(),
-      {.body = guarded_patch(*volume_, std::move(step.patch)), .phase = "correcting the volume"});
-  if (!patched) co_return Outcome::retry(std::move(patched.error()));
+      {.body = guarded_patch(*volume_, std::move(step.patch)), .phase = "correcting the volume"}));
   co_return Outcome::done();
 }
 

@@ -99,8 +99,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
                                                        .volume = volume ? &*volume : nullptr,
                                                        .storage_class = context_.settings.storage.storage_class});
   if (plan.release) {
-    auto released = co_await writer_.release(*claim);
-    if (!released) co_return Outcome::retry(std::move(released.error()));
+    KUBE_CO_TRYV(co_await writer_.release(*claim));
   }
   if (std::holds_alternative<claim_action::Nothing>(plan.next)) co_return Outcome::done();
   if (std::holds_alternative<claim_action::Abandon>(plan.next)) co_return co_await removal_.abandon(*claim);
@@ -119,9 +118,8 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
 
   const bool is_lost = std::holds_alternative<claim_action::Recover>(plan.next);
   if (is_lost) {
-    auto seen = co_await has_live_volume(context_.home.api(), *volumes_, *claim);
-    if (!seen) co_return Outcome::retry(std::move(seen.error()));
-    if (*seen) co_return Outcome::again_after(soon);
+    KUBE_CO_TRY(seen, co_await has_live_volume(context_.home.api(), *volumes_, *claim));
+    if (seen) co_return Outcome::again_after(soon);
   }
   const auto* follow = std::get_if<claim_action::Follow>(&plan.next);
   auto site = follow ? sites_.site_of(follow->recorded) : co_await sites_.site_of(*claim);

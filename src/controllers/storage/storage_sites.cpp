@@ -87,7 +87,7 @@ kube::Result<StorageSite> StorageSites::site_in(const kube::Object& claim, std::
   if (site.key.ns.empty())
     return kube::fail(kube::Errc::missing,
                       "namespace " + std::string(claim.ns()) + " has no twin in " + site.where + ", or not yet");
-  if (auto connected = connect(site); !connected) return std::unexpected(std::move(connected.error()));
+  KUBE_TRYV(connect(site));
   return site;
 }
 
@@ -121,7 +121,7 @@ kube::Result<StorageSite> StorageSites::site_of(const storage::Backing& backing)
   site.virtual_node =
       virtual_node([&](const kube::Object& node) { return api::VirtualNode(node).cluster_id() == backing.cluster; });
   if (!site.virtual_node) return site;
-  if (auto connected = connect(site); !connected) return std::unexpected(std::move(connected.error()));
+  KUBE_TRYV(connect(site));
   return site;
 }
 

@@ -82,9 +82,8 @@ asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const S
     }
   }
   // The claim is held first, so that nothing is left behind where this process ends in between.
-  auto held = co_await writer_.hold(claim, site);
-  if (!held) co_return Outcome::retry(std::move(held.error()));
-  if (!*held) co_return Outcome::again_after(soon);
+  KUBE_CO_TRY(held, co_await writer_.hold(claim, site));
+  if (!held) co_return Outcome::again_after(soon);
   const kube::TimePoint sent_at = context_.clock.now();
   auto created = co_await sites_.api_of(site).create(kinds::claims, *forged);
   if (!created && core::may_be_carried_out(created.error())) {
@@ -109,10 +108,11 @@ asio::awaitable<Outcome> VolumeMaker::create_volume(kube::Object claim, kube::Ob
   if (!storage_class) co_return Outcome::again_after(later);
   std::optional<kube::Object> real;
   if (site.cluster.empty()) {
-    auto found = co_await context_.home.api().get(kinds::volumes,
-                                                  {"", std::string(kube::string_at(backing.spec(), {"volumeName"}))});
-    if (!found) co_return Outcome::retry(std::move(found.error()).in("looking at the volume of the claim behind it"));
-    real = std::move(*found);
+    KUBE_CO_TRY(found,
+                co_await context_.home.api().get(kinds::volumes,
+                                                 {"", std::string(kube::string_at(backing.spec(), {"volumeName"}))}),
+                "looking at the volume of the claim behind it");
+    real = std::move(found);
   }
   const storage::Backing recorded{.cluster = site.cluster, .key = site.key, .uid = std::string(backing.uid())};
   kube::Object volume = storage::forge_volume(
@@ -128,8 +128,7 @@ asio::awaitable<Outcome> VolumeMaker::create_volume(kube::Object claim, kube::Ob
   context_.events.normal(claim, kinds::claims, reasons::provisioning_succeeded,
                          "the volume is in " + site.where + ", by the claim " + site.key.text());
   volumes_->observe(std::move(*created));
-  auto released = co_await writer_.release(writer_.latest(claim));
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await writer_.release(writer_.latest(claim)));
   co_return Outcome::again_after(soon);
 }
 

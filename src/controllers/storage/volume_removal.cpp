@@ -38,9 +38,8 @@ asio::awaitable<Outcome> VolumeRemoval::abandon(kube::Object claim) {
   if (!claim.has_finalizer(api::finalizers::storage_provisioning)) co_return Outcome::done();
   if (storage::had_volume(claim)) {
     // The data goes with the volume, or stays with it: a cache that does not have it yet says nothing.
-    auto seen = co_await has_live_volume(context_.home.api(), *volumes_, claim);
-    if (!seen) co_return Outcome::retry(std::move(seen.error()));
-    if (*seen) co_return Outcome::again_after(soon);
+    KUBE_CO_TRY(seen, co_await has_live_volume(context_.home.api(), *volumes_, claim));
+    if (seen) co_return Outcome::again_after(soon);
   }
   // In every place where it may have been begun: users may write both annotations.
   std::set<std::string> clusters{"", std::string(claim.annotation(api::annotations::backing_cluster))};
@@ -65,8 +64,7 @@ asio::awaitable<Outcome> VolumeRemoval::abandon(kube::Object claim) {
   if (const kube::Duration left = times_.left_of_doubt(claim.uid(), context_.clock.now());
       left > kube::Duration::zero())
     co_return Outcome::again_after(std::min(left, later));
-  auto released = co_await writer_.release(claim);
-  if (!released) co_return Outcome::retry(std::move(released.error()));
+  KUBE_CO_TRYV(co_await writer_.release(claim));
   co_return Outcome::done();
 }
 
@@ -110,11 +108,10 @@ asio::awaitable<Outcome> VolumeRemoval::remove_volume(kube::ObjectKey key) {
       }
     }
   }
-  auto removed =
-      co_await kube::remove_object(context_.home.api(), kinds::volumes, key,
-                                   {.options = {.uid = std::string(volume->uid())}, .phase = "removing the volume"});
-  if (!removed) co_return Outcome::retry(std::move(removed.error()));
-  if (*removed)
+  KUBE_CO_TRY(removed, co_await kube::remove_object(
+                           context_.home.api(), kinds::volumes, key,
+                           {.options = {.uid = std::string(volume->uid())}, .phase = "removing the volume"}));
+  if (removed)
     log_.info("volume deleted", {{"volume", key}, {"cluster", sites_.cluster_of(*site)}, {"claim", recorded->key}});
   co_return Outcome::done();
 }

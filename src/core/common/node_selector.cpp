@@ -88,9 +88,8 @@ kube::Result<std::vector<NodeSelector::Requirement>> NodeSelector::parse_require
   path += "." + std::string(name);
   if (!list->is_array()) return kube::fail(kube::Errc::invalid_input, path + ": must be a list");
   for (const json::value& entry : list->get_array()) {
-    auto parsed = parse_requirement(entry, fields, path + "[" + std::to_string(made.size()) + "]");
-    if (!parsed) return std::unexpected(std::move(parsed.error()));
-    made.push_back(std::move(*parsed));
+    KUBE_TRY(parsed, parse_requirement(entry, fields, path + "[" + std::to_string(made.size()) + "]"));
+    made.push_back(std::move(parsed));
   }
   return made;
 }
@@ -104,11 +103,9 @@ kube::Result<NodeSelector> NodeSelector::parse(const json::object& selector) {
     const std::string path = "nodeSelectorTerms[" + std::to_string(made.terms_.size()) + "]";
     if (!entry.is_object() && !entry.is_null())
       return kube::fail(kube::Errc::invalid_input, path + ": must be an object");
-    auto expressions = parse_requirements(entry, false, path);
-    if (!expressions) return std::unexpected(std::move(expressions.error()));
-    auto fields = parse_requirements(entry, true, path);
-    if (!fields) return std::unexpected(std::move(fields.error()));
-    made.terms_.push_back({std::move(*expressions), std::move(*fields)});
+    KUBE_TRY(expressions, parse_requirements(entry, false, path));
+    KUBE_TRY(fields, parse_requirements(entry, true, path));
+    made.terms_.push_back({std::move(expressions), std::move(fields)});
   }
   return made;
 }

@@ -79,9 +79,8 @@ json::object requirement(std::string_view key, std::string_view op, json::array 
 kube::Result<json::array> parse_selector(std::string_view text) {
   json::array out;
   for (const std::string_view part : split(text)) {
-    auto one = parse_one(part);
-    if (!one) return std::unexpected(std::move(one.error()));
-    out.push_back(std::move(*one));
+    KUBE_TRY(one, parse_one(part));
+    out.push_back(std::move(one));
   }
   return out;
 }

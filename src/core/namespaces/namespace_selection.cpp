@@ -16,9 +16,8 @@ namespace labels = api::labels;
 namespace {
 
 kube::Result<json::object> one_term(std::string_view selector) {
-  auto requirements = parse_selector(selector);
-  if (!requirements) return std::unexpected(std::move(requirements.error()));
-  return json::object{{"matchExpressions", std::move(*requirements)}};
+  KUBE_TRY(requirements, parse_selector(selector));
+  return json::object{{"matchExpressions", std::move(requirements)}};
 }
 
 /// A namespace with the one label that every API server sets.
@@ -34,12 +33,10 @@ kube::Result<NamespaceSelection> NamespaceSelection::read(NamespaceSelectionText
                                                           std::string_view liqo_namespace) {
   NamespaceSelection made;
   if (texts.selector.empty()) return made;
-  auto term = one_term(texts.selector);
-  if (!term) return std::unexpected(std::move(term.error()));
-  made.requirements_ = kube::array_at(*term, {"matchExpressions"});
-  auto selector = NodeSelector::parse({{"nodeSelectorTerms", json::array{std::move(*term)}}});
-  if (!selector) return std::unexpected(std::move(selector.error()));
-  made.labels_ = std::move(*selector);
+  KUBE_TRY(term, one_term(texts.selector));
+  made.requirements_ = kube::array_at(term, {"matchExpressions"});
+  KUBE_TRY(selector, NodeSelector::parse({{"nodeSelectorTerms", json::array{std::move(term)}}}));
+  made.labels_ = std::move(selector);
   std::vector<std::string_view> others(std::begin(kubernetes_namespaces), std::end(kubernetes_namespaces));
   others.insert(others.end(), {"default", liqo_namespace});
   for (const std::string_view kept : others)
@@ -50,13 +47,11 @@ kube::Result<NamespaceSelection> NamespaceSelection::read(NamespaceSelectionText
                             "to be offloaded");
   json::array terms;
   for (const std::string& cluster : texts.clusters) {
-    auto clusters = one_term(cluster);
-    if (!clusters) return std::unexpected(std::move(clusters.error()));
-    terms.push_back(std::move(*clusters));
+    KUBE_TRY(clusters, one_term(cluster));
+    terms.push_back(std::move(clusters));
   }
   if (!terms.empty()) made.cluster_selector_["nodeSelectorTerms"] = std::move(terms);
-  if (auto clusters = NodeSelector::parse(made.cluster_selector_); !clusters)
-    return std::unexpected(std::move(clusters.error()));
+  KUBE_TRYV(NodeSelector::parse(made.cluster_selector_));
   made.texts_ = std::move(texts);
   return made;
 }

@@ -148,10 +148,9 @@ kube::Result<json::array> plan_pod_scheduling(const json::object& pod, const api
   if (kube::string_at(pod, {"spec", "runtimeClassName"}) == api::liqo_runtime_class) return patch;
   if (is_mirror(pod) || is_pinned_by_daemon_set(pod)) return patch;
 
-  if (auto selector = NodeSelector::parse(offloading.cluster_selector()); !selector)
-    return kube::fail(std::move(selector.error()), "the clusterSelector of NamespaceOffloading " +
-                                                       offloading.object().key().text() +
-                                                       " is invalid; correct it and create the pod again");
+  KUBE_TRYV(NodeSelector::parse(offloading.cluster_selector()), "the clusterSelector of NamespaceOffloading " +
+                                                                    offloading.object().key().text() +
+                                                                    " is invalid; correct it and create the pod again");
 
   if (!tolerates_virtual_nodes(pod)) {
     json::object toleration{{"key", api::virtual_node_taint}, {"operator", "Exists"}, {"effect", "NoExecute"}};

@@ -99,9 +99,9 @@ std::string token_refusal(const kube::Object& local_pod, const kube::Failure& fa
 kube::Result<IssuedToken> read_token_answer(const kube::Object& answer) {
   const std::string_view token = kube::string_at(answer.status(), {"token"});
   if (token.empty()) return kube::fail(kube::Errc::parse, "the answer to a token request has no token");
-  auto expires = kube::parse_time(kube::string_at(answer.status(), {"expirationTimestamp"}));
-  if (!expires) return kube::fail(std::move(expires.error()), "reading the expiry of a token");
-  return IssuedToken{.token = std::string(token), .expires = *expires};
+  KUBE_TRY(expires, kube::parse_time(kube::string_at(answer.status(), {"expirationTimestamp"})),
+           "reading the expiry of a token");
+  return IssuedToken{.token = std::string(token), .expires = expires};
 }
 
 kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token) {

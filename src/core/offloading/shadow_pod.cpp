@@ -164,7 +164,7 @@ std::string api_server_trouble(const kube::Object& local_pod, const ForgingConte
 
 kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,
                                                const ForgingContext& ctx) {
-  if (auto checked = check_node_name(ctx.node_name); !checked) return std::unexpected(std::move(checked.error()));
+  KUBE_TRYV(check_node_name(ctx.node_name));
   if (local_pod.uid().empty() || kube::array_at(local_pod.spec(), {"containers"}).empty())
     return kube::fail(kube::Errc::invalid_input, "a pod without UID or containers cannot be offloaded");
 

@@ -76,29 +76,28 @@ kube::Result<SigningRequest> read_signing_request(std::string_view pem) {
   if (!request || X509_REQ_get_version(request.get()) != 0) return refuse("is not a PKCS#10 request in DER");
   if (X509_REQ_get_attr_count(request.get()) > 0)
     return refuse("has attributes: alternative names and extensions are not granted, leave them out");
-  auto name = read_name(*X509_REQ_get_subject_name(request.get()));
-  if (!name) return std::unexpected(std::move(name.error()).in("the signing request"));
-  auto key = PublicKey::from_der(der_of<const X509_PUBKEY>(i2d_X509_PUBKEY, X509_REQ_get_X509_PUBKEY(request.get())));
-  if (!key) return std::unexpected(std::move(key.error()).in("the signing request"));
+  KUBE_TRY(name, read_name(*X509_REQ_get_subject_name(request.get())), "the signing request");
+  KUBE_TRY(key,
+           PublicKey::from_der(der_of<const X509_PUBKEY>(i2d_X509_PUBKEY, X509_REQ_get_X509_PUBKEY(request.get()))),
+           "the signing request");
   const X509_ALGOR* algorithm = nullptr;
   X509_REQ_get0_signature(request.get(), nullptr, &algorithm);
-  if (!fits(*algorithm, *key)) return refuse("is signed by an algorithm that does not fit its key");
-  const bool is_signed = X509_REQ_verify(request.get(), key->handle()) == 1;
+  if (!fits(*algorithm, key)) return refuse("is signed by an algorithm that does not fit its key");
+  const bool is_signed = X509_REQ_verify(request.get(), key.handle()) == 1;
   ERR_clear_error();
   if (!is_signed) return refuse("is not signed by the key that it holds");
-  return SigningRequest{.name = std::move(*name), .key = std::move(*key)};
+  return SigningRequest{.name = std::move(name), .key = std::move(key)};
 }
 
 kube::Result<void> check_signing_request(std::string_view pem, const CertificateName& name, const PublicKey* key) {
-  auto request = read_signing_request(pem);
-  if (!request) return std::unexpected(std::move(request.error()));
-  if (request->name.common_name != name.common_name)
-    return refuse("is for the common name " + kube::in_quotes(request->name.common_name, max_name) + ", and " +
+  KUBE_TRY(request, read_signing_request(pem));
+  if (request.name.common_name != name.common_name)
+    return refuse("is for the common name " + kube::in_quotes(request.name.common_name, max_name) + ", and " +
                   kube::in_quotes(name.common_name, max_name) + " is expected");
-  if (request->name.organization != name.organization)
-    return refuse("is for the organization " + kube::in_quotes(request->name.organization, max_name) + ", and " +
+  if (request.name.organization != name.organization)
+    return refuse("is for the organization " + kube::in_quotes(request.name.organization, max_name) + ", and " +
                   kube::in_quotes(name.organization, max_name) + " is expected");
-  if (key && request->key != *key) return refuse("is for another key than the tenant's public key");
+  if (key && request.key != *key) return refuse("is for another key than the tenant's public key");
   return {};
 }
 

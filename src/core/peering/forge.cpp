@@ -59,8 +59,7 @@ kube::Object forge_signed_nonce_secret(std::string_view tenant_namespace, std::s
 }
 
 kube::Result<kube::Object> forge_tenant(const TenantOrder& order, const PrivateKey& key) {
-  auto csr = make_signing_request(key, control_plane_name(order.consumer));
-  if (!csr) return std::unexpected(std::move(csr.error()));
+  KUBE_TRY(csr, make_signing_request(key, control_plane_name(order.consumer)));
   kube::Object tenant = kube::Object::make(
       api::kinds::tenants,
       {order.tenant_namespace.empty() ? tenant_namespace_name(order.consumer) : order.tenant_namespace,
@@ -69,7 +68,7 @@ kube::Result<kube::Object> forge_tenant(const TenantOrder& order, const PrivateK
   json::object& spec = tenant.mutable_spec();
   spec["clusterID"] = order.consumer;
   spec["publicKey"] = kube::encode_base64(key.public_key().pem());
-  spec["csr"] = kube::encode_base64(*csr);
+  spec["csr"] = kube::encode_base64(csr);
   spec["signature"] = kube::encode_base64(order.signature);
   return tenant;
 }

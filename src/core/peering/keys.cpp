@@ -134,12 +134,11 @@ kube::Result<PublicKey> PublicKey::from_der(std::string_view der) {
   if (der.size() > max_key) return kube::fail(kube::Errc::too_large, "the public key has more than 16 KiB");
   KeyPtr key = decode(der, "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY);
   if (!key) return kube::fail(kube::Errc::parse, "the public key is not a SubjectPublicKeyInfo");
-  auto type = type_of(key.get());
-  if (!type) return std::unexpected(std::move(type.error()));
+  KUBE_TRY(type, type_of(key.get()));
   // Keys are encoded again, so that equal keys are equal bytes however they came.
   std::string canonical = encode(key.get(), "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY);
   if (canonical.empty()) return kube::fail(kube::Errc::parse, "the public key cannot be encoded");
-  return PublicKey(std::move(key), *type, std::move(canonical));
+  return PublicKey(std::move(key), type, std::move(canonical));
 }
 
 int PublicKey::bits() const { return EVP_PKEY_get_bits(key_.get()); }
@@ -153,19 +152,17 @@ bool PublicKey::verify(std::string_view message, std::string_view signature) con
 const evp_md_st* PublicKey::request_digest() const { return digest_of(type_, bits()); }
 
 kube::Result<PrivateKey> PrivateKey::adopt(std::shared_ptr<evp_pkey_st> key) {
-  auto type = type_of(key.get());
-  if (!type) return std::unexpected(std::move(type.error()));
+  KUBE_TRY(type, type_of(key.get()));
   std::string der = encode(key.get(), "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY);
   if (der.empty()) return kube::fail(kube::Errc::parse, "the private key has no public half");
-  PublicKey half(key, *type, std::move(der));
+  PublicKey half(key, type, std::move(der));
   return PrivateKey(std::move(key), std::move(half));
 }
 
 kube::Result<PrivateKey> PrivateKey::make_ed25519(const Entropy& entropy) {
-  auto seed = entropy(raw_key_size);
-  if (!seed) return std::unexpected(std::move(seed.error()));
-  EVP_PKEY* key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(*seed), seed->size());
-  OPENSSL_cleanse(seed->data(), seed->size());
+  KUBE_TRY(seed, entropy(raw_key_size));
+  EVP_PKEY* key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, bytes_of(seed), seed.size());
+  OPENSSL_cleanse(seed.data(), seed.size());
   ERR_clear_error();
   if (!key) return kube::fail(kube::Errc::invalid_input, "no Ed25519 key can be made of the given entropy");
   return adopt(own(key));

@@ -43,13 +43,14 @@ kube::Result<IssuedCertificate> read_certificate(std::string_view pem) {
   const auto not_before = read_time(X509_get0_notBefore(certificate.get()));
   const auto not_after = read_time(X509_get0_notAfter(certificate.get()));
   if (!not_before || !not_after) return not_a_certificate();
-  auto key = PublicKey::from_der(
-      libcrypto::der_of<const X509_PUBKEY>(i2d_X509_PUBKEY, X509_get_X509_PUBKEY(certificate.get())));
-  if (!key) return kube::fail(std::move(key.error()), "the certificate");
+  KUBE_TRY(key,
+           PublicKey::from_der(
+               libcrypto::der_of<const X509_PUBKEY>(i2d_X509_PUBKEY, X509_get_X509_PUBKEY(certificate.get()))),
+           "the certificate");
   auto name = read_name(*X509_get_subject_name(certificate.get()));
   return IssuedCertificate{.not_before = *not_before,
                            .not_after = *not_after,
-                           .key = std::move(*key),
+                           .key = std::move(key),
                            .name = name ? std::optional(std::move(*name)) : std::nullopt};
 }
 

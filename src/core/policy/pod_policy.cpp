@@ -178,8 +178,7 @@ kube::Result<PodPolicy> read_pod_policy(std::string_view annotation) {
   if (!document) return unreadable(document.error().text());
   const json::object* listed = document->if_object();
   if (!listed) return unreadable("it is not a JSON object");
-  for (const auto& [key, value] : *listed)
-    if (auto read = read_entry(policy, key, value); !read) return std::unexpected(std::move(read.error()));
+  for (const auto& [key, value] : *listed) KUBE_TRYV(read_entry(policy, key, value));
   return policy;
 }
 

@@ -13,12 +13,10 @@ bool is_pod_level(std::string_view name) { return name == "cpu" || name == "memo
 
 kube::Result<Needs> read_needs(const kube::json::object& resources) {
   Needs needs;
-  auto requests = read_resources(kube::object_at(resources, {"requests"}));
-  if (!requests) return kube::fail(std::move(requests.error()), "requests");
-  auto limits = read_resources(kube::object_at(resources, {"limits"}));
-  if (!limits) return kube::fail(std::move(limits.error()), "limits");
-  needs.requests = std::move(*requests);
-  needs.limits = std::move(*limits);
+  KUBE_TRY(requests, read_resources(kube::object_at(resources, {"requests"})), "requests");
+  KUBE_TRY(limits, read_resources(kube::object_at(resources, {"limits"})), "limits");
+  needs.requests = std::move(requests);
+  needs.limits = std::move(limits);
   return needs;
 }
 
@@ -28,9 +26,9 @@ kube::Result<std::vector<ContainerNeeds>> read_containers(const kube::json::arra
   for (const kube::json::value& container : list) {
     ContainerNeeds read;
     read.name = kube::string_at(container, {"name"});
-    auto needs = read_needs(kube::object_at(container, {"resources"}));
-    if (!needs) return kube::fail(std::move(needs.error()), (init ? "init container " : "container ") + read.name);
-    read.needs = std::move(*needs);
+    KUBE_TRY(needs, read_needs(kube::object_at(container, {"resources"})),
+             (init ? "init container " : "container ") + read.name);
+    read.needs = std::move(needs);
     read.sidecar = init && kube::string_at(container, {"restartPolicy"}) == "Always";
     out.push_back(std::move(read));
   }
@@ -110,20 +108,16 @@ void raise_to_allocated(PodNeeds& needs, const kube::Object& pod) {
 
 kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec) {
   PodNeeds needs;
-  auto containers = read_containers(kube::array_at(pod_spec, {"containers"}), false);
-  if (!containers) return std::unexpected(std::move(containers.error()));
-  auto init = read_containers(kube::array_at(pod_spec, {"initContainers"}), true);
-  if (!init) return std::unexpected(std::move(init.error()));
-  needs.containers = std::move(*containers);
-  needs.init_containers = std::move(*init);
+  KUBE_TRY(containers, read_containers(kube::array_at(pod_spec, {"containers"}), false));
+  KUBE_TRY(init, read_containers(kube::array_at(pod_spec, {"initContainers"}), true));
+  needs.containers = std::move(containers);
+  needs.init_containers = std::move(init);
   if (const kube::json::value* resources = kube::find(pod_spec, {"resources"}); resources && resources->is_object()) {
-    auto pod = read_needs(resources->get_object());
-    if (!pod) return kube::fail(std::move(pod.error()), "the pod's resources");
-    needs.pod = std::move(*pod);
+    KUBE_TRY(pod, read_needs(resources->get_object()), "the pod's resources");
+    needs.pod = std::move(pod);
   }
-  auto overhead = read_resources(kube::object_at(pod_spec, {"overhead"}));
-  if (!overhead) return kube::fail(std::move(overhead.error()), "overhead");
-  needs.overhead = std::move(*overhead);
+  KUBE_TRY(overhead, read_resources(kube::object_at(pod_spec, {"overhead"})), "overhead");
+  needs.overhead = std::move(overhead);
   return needs;
 }
 
@@ -149,9 +143,8 @@ kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_s
     Resources fields[4];
     constexpr std::string_view names[] = {"default", "max", "defaultRequest", "min"};
     for (std::size_t i = 0; i < 4; ++i) {
-      auto read = read_resources(kube::object_at(item, {names[i]}));
-      if (!read) return kube::fail(std::move(read.error()), names[i]);
-      fields[i] = std::move(*read);
+      KUBE_TRY(read, read_resources(kube::object_at(item, {names[i]})), names[i]);
+      fields[i] = std::move(read);
       round_to_milli(fields[i]);
     }
     auto& [limits, most, requests, least] = fields;

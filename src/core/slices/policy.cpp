@@ -40,10 +40,9 @@ kube::Result<std::map<std::string, std::string>> read_pairs(std::string_view tex
 }
 
 kube::Result<Resources> read_amounts(std::string_view text) {
-  auto pairs = read_pairs(text);
-  if (!pairs) return std::unexpected(std::move(pairs.error()));
+  KUBE_TRY(pairs, read_pairs(text));
   Resources amounts;
-  for (const auto& [name, value] : *pairs) {
+  for (const auto& [name, value] : pairs) {
     auto quantity = kube::Quantity::parse(value);
     if (!is_label_key(name)) return wrong(kube::in_quotes(name) + " is not the name of a resource");
     if (!quantity || quantity->sign() < 0)
@@ -116,9 +115,8 @@ template <auto Field, auto Read>
 constexpr Setting setting(std::string_view name) {
   return {.name = name,
           .set = [](SlicePolicy& policy, std::string_view text) -> kube::Result<void> {
-            auto read = Read(text);
-            if (!read) return std::unexpected(std::move(read.error()));
-            policy.*Field = std::move(*read);
+            KUBE_TRY(read, Read(text));
+            policy.*Field = std::move(read);
             return {};
           },
           .take = [](SlicePolicy& policy, const SlicePolicy& from) { policy.*Field = from.*Field; }};

@@ -188,9 +188,8 @@ json::object backing_record(const Backing& backing) {
 
 kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::string_view remote_namespace,
                                               const api::VirtualNode& offers, const ForgingContext& context) {
-  if (auto checked = check(claim); !checked) return std::unexpected(std::move(checked.error()));
-  auto modes = access_modes(claim);
-  if (!modes) return std::unexpected(std::move(modes.error()));
+  KUBE_TRYV(check(claim));
+  KUBE_TRY(modes, access_modes(claim));
   const std::string_view asked = claim.annotation(annotations::remote_storage_class);
   std::vector<std::string_view> offered;
   for (const json::value& offer : offers.storage_classes()) offered.push_back(string_at(offer, {"storageClassName"}));
@@ -200,7 +199,7 @@ kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::st
                           " that the annotation " + std::string(annotations::remote_storage_class) +
                           " asks for; it offers " + kube::one_line(kube::join(offered, ", "), 500));
   kube::Object made =
-      forge_claim(claim, {std::string(remote_namespace), std::string(name_at_provider(claim))}, std::move(*modes));
+      forge_claim(claim, {std::string(remote_namespace), std::string(name_at_provider(claim))}, std::move(modes));
   made.mutable_spec()["storageClassName"] = text(asked.empty() ? offers.storage_class() : asked);
   for (const auto& [key, value] : reflected_labels(claim, context))
     made.set_label(key, value.is_string() ? std::string_view(value.get_string()) : "");
@@ -212,7 +211,7 @@ kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::st
 
 kube::Result<kube::Object> forge_real_claim(const kube::Object& claim, std::string_view storage_namespace,
                                             std::string_view real_class) {
-  if (auto checked = check(claim); !checked) return std::unexpected(std::move(checked.error()));
+  KUBE_TRYV(check(claim));
   kube::Object made = forge_claim(claim, {std::string(storage_namespace), std::string(claim.uid())},
                                   kube::array_at(claim.spec(), {"accessModes"}));
   if (!real_class.empty()) made.mutable_spec()["storageClassName"] = text(real_class);

@@ -44,25 +44,22 @@ std::vector<json::value> in_order(std::vector<json::value> manifests) {
 kube::Result<json::object> read_object(std::span<const chart::File> files, std::string_view path) {
   const auto file = std::ranges::find(files, path, &chart::File::path);
   if (file == files.end()) return kube::fail(Errc::missing, "the chart has no " + std::string(path));
-  auto documents = kube::wire::read_yaml(file->text);
-  if (!documents) return kube::fail(std::move(documents.error()), path);
-  if (documents->size() != 1 || !documents->front().is_object())
+  KUBE_TRY(documents, kube::wire::read_yaml(file->text), path);
+  if (documents.size() != 1 || !documents.front().is_object())
     return kube::fail(Errc::parse, std::string(path) + " is no map");
-  return std::move(documents->front().get_object());
+  return std::move(documents.front().get_object());
 }
 
 kube::Result<void> check(const json::object& schema, const json::object& values) {
-  auto findings = chart::check_values(schema, values);
-  if (!findings) return std::unexpected(std::move(findings.error()));
-  if (!findings->empty()) return kube::fail(Errc::invalid_input, kube::join(*findings, "; "));
+  KUBE_TRY(findings, chart::check_values(schema, values));
+  if (!findings.empty()) return kube::fail(Errc::invalid_input, kube::join(findings, "; "));
   return {};
 }
 
 /// The documents of a file, without Helm's hooks, which do what liqoctl does itself.
 kube::Result<void> add_documents(std::vector<json::value>& manifests, std::string_view path, std::string_view text) {
-  auto documents = kube::wire::read_yaml(text);
-  if (!documents) return kube::fail(std::move(documents.error()), path);
-  for (json::value& document : *documents)
+  KUBE_TRY(documents, kube::wire::read_yaml(text), path);
+  for (json::value& document : documents)
     if (kube::string_at(document, {"metadata", "annotations", "helm.sh/hook"}).empty())
       manifests.push_back(std::move(document));
   return {};
@@ -86,9 +83,7 @@ kube::Result<json::object> default_values(std::span<const chart::File> files) {
 kube::Result<std::vector<json::value>> kinds_of_chart(std::span<const chart::File> files) {
   std::vector<json::value> definitions;
   for (const chart::File& file : files)
-    if (file.path.starts_with("crds/"))
-      if (auto added = add_documents(definitions, file.path, file.text); !added)
-        return std::unexpected(std::move(added.error()));
+    if (file.path.starts_with("crds/")) KUBE_TRYV(add_documents(definitions, file.path, file.text));
   return definitions;
 }
 
@@ -103,7 +98,7 @@ kube::Result<Installation> installation(std::span<const chart::File> files, cons
   if (!engine) return std::unexpected(std::move(engine.error()));
 
   json::object merged = chart::with_defaults(values, *defaults);
-  if (auto good = check(*schema, merged); !good) return std::unexpected(std::move(good.error()));
+  KUBE_TRYV(check(*schema, merged));
   json::object root;
   root["Values"] = chart::as_values(std::move(merged));
   root["Chart"] = json::object{
@@ -115,20 +110,16 @@ kube::Result<Installation> installation(std::span<const chart::File> files, cons
       {"apiVersion", "v1"},
       {"kind", "Namespace"},
       {"metadata", json::object{{"name", ns}, {"labels", json::object{{"app.kubernetes.io/part-of", "liqo"}}}}}});
-  auto definitions = kinds_of_chart(files);
-  if (!definitions) return std::unexpected(std::move(definitions.error()));
-  std::ranges::move(*definitions, std::back_inserter(made.manifests));
+  KUBE_TRY(definitions, kinds_of_chart(files));
+  std::ranges::move(definitions, std::back_inserter(made.manifests));
   for (const std::string& path : engine->objects()) {
-    auto text = engine->render(path, root);
-    if (!text) return std::unexpected(std::move(text.error()));
-    if (auto added = add_documents(made.manifests, path, *text); !added)
-      return std::unexpected(std::move(added.error()));
+    KUBE_TRY(text, engine->render(path, root));
+    KUBE_TRYV(add_documents(made.manifests, path, text));
   }
   made.manifests = in_order(std::move(made.manifests));
 
-  auto told = engine->render("liqo.noEffect", root);
-  if (!told) return std::unexpected(std::move(told.error()));
-  for (const std::string_view line : kube::split(*told, '\n'))
+  KUBE_TRY(told, engine->render("liqo.noEffect", root));
+  for (const std::string_view line : kube::split(told, '\n'))
     if (const std::size_t path = line.find(": "); path != std::string_view::npos)
       made.without_effect.push_back({std::string(line.substr(0, path)), std::string(line.substr(path + 2))});
   return made;

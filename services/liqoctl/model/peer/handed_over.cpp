@@ -44,11 +44,10 @@ kube::Result<std::string> cluster_of(const Object& given) {
 }
 
 kube::Result<Taken> tenant_to_admit(const Object& given, std::string_view ns) {
-  auto consumer = cluster_of(given);
-  if (!consumer) return std::unexpected(std::move(consumer.error()));
-  Taken out{.object = Object::make(liqo::api::kinds::tenants, {std::string(ns), *consumer}),
+  KUBE_TRY(consumer, cluster_of(given));
+  Taken out{.object = Object::make(liqo::api::kinds::tenants, {std::string(ns), consumer}),
             .left_out = all_but(given, of_tenants)};
-  out.object.set_label(labels::remote_cluster_id, *consumer);
+  out.object.set_label(labels::remote_cluster_id, consumer);
   json::object& spec = out.object.mutable_spec();
   for (const std::string_view field : of_tenants)
     if (const std::string_view text = kube::string_at(given.spec(), {field}); !text.empty()) spec[field] = text;
@@ -56,14 +55,13 @@ kube::Result<Taken> tenant_to_admit(const Object& given, std::string_view ns) {
 }
 
 kube::Result<Taken> identity_to_adopt(const Object& given, std::string_view ns) {
-  auto provider = cluster_of(given);
-  if (!provider) return std::unexpected(std::move(provider.error()));
+  KUBE_TRY(provider, cluster_of(given));
   const liqo::api::Identity identity(given);
   if (!identity.is_control_plane())
     return kube::fail(kube::Errc::invalid_input,
                       "the Identity is not of the type ControlPlane; those of slices come by themselves");
   Taken out{.object = liqo::core::forge_identity({.tenant_namespace = std::string(ns),
-                                                  .provider = *provider,
+                                                  .provider = provider,
                                                   .auth_params = identity.auth_params(),
                                                   .remote_namespace = std::string(identity.remote_namespace()),
                                                   .slice = {}}),

@@ -38,10 +38,9 @@ Cidr only(const core::IpAddress& address) { return Cidr::masked(address, address
 kube::Result<PodRanges> read_pod_ranges(const std::vector<std::string>& words) {
   const std::string joined = kube::join(words, ",");
   if (joined == "none") return PodRanges();
-  auto ranges = core::parse_ranges(joined);
-  if (!ranges) return kube::fail(std::move(ranges.error()), "--pod-cidr");
-  if (ranges->empty()) return kube::fail(Errc::invalid_input, "--pod-cidr: give ranges, or none");
-  return PodRanges{.ranges = core::merge_ranges(std::move(*ranges))};
+  KUBE_TRY(ranges, core::parse_ranges(joined), "--pod-cidr");
+  if (ranges.empty()) return kube::fail(Errc::invalid_input, "--pod-cidr: give ranges, or none");
+  return PodRanges{.ranges = core::merge_ranges(std::move(ranges))};
 }
 
 std::vector<Cidr> published_ranges(const kube::Object* cluster_id, const std::vector<kube::Object>& networks) {

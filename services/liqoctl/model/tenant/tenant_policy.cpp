@@ -142,11 +142,10 @@ kube::Result<void> add_names(json::object& policy, const Given& given) {
   }
   // Without the list the consumer's default names are allowed, and so they stay.
   const bool keeps_default = given.key == twin_names && !policy.contains(given.key) && !given.consumer.empty();
-  auto list = list_at(policy, given);
-  if (!list) return std::unexpected(std::move(list.error()));
-  if (keeps_default) (*list)->emplace_back("*-" + std::string(given.consumer));
+  KUBE_TRY(list, list_at(policy, given));
+  if (keeps_default) list->emplace_back("*-" + std::string(given.consumer));
   for (const std::string_view name : kube::split(given.value, ','))
-    if (std::ranges::find(**list, json::value(name)) == (*list)->end()) (*list)->emplace_back(name);
+    if (std::ranges::find(*list, json::value(name)) == list->end()) list->emplace_back(name);
   return {};
 }
 
@@ -167,13 +166,12 @@ kube::Result<void> remove_entries(json::object& map, const Given& given) {
 kube::Result<void> remove_names(json::object& policy, const Given& given) {
   if (json::value* there = policy.if_contains(given.key); there && there->is_object())
     return remove_entries(there->get_object(), given);
-  auto list = list_at(policy, given);
-  if (!list) return std::unexpected(std::move(list.error()));
-  if (!given.has_value) (*list)->clear();
+  KUBE_TRY(list, list_at(policy, given));
+  if (!given.has_value) list->clear();
   for (const std::string_view name : kube::split(given.value, ',')) {
-    const auto found = std::ranges::find(**list, json::value(name));
-    if (found == (*list)->end()) return unnamed(given, name);
-    (*list)->erase(found);
+    const auto found = std::ranges::find(*list, json::value(name));
+    if (found == list->end()) return unnamed(given, name);
+    list->erase(found);
   }
   return {};
 }
@@ -259,7 +257,7 @@ kube::Result<void> unset_entries(json::object& policy, const Given& given) {
     return wrong(given.text() + " takes the whole key away, without \"=\"; --forbid " + shown(given.key, max_shown) +
                  "=NAME takes a name off a list");
   if (given.value.empty()) return wrong(given.text() + ": name what is to go: " + std::string(given.key) + "=NAME,...");
-  if (auto removed = remove_entries(*entries, given); !removed) return removed;
+  KUBE_TRYV(remove_entries(*entries, given));
   if (entries->empty()) policy.stable_erase(given.key);
   return {};
 }
@@ -307,7 +305,7 @@ kube::Result<void> check_allowed(const Given& given) {
   const PolicyKey* key = find_key(given.key);
   if (key && key->forbids && key->value == PolicyValue::names) return {};
   json::object scratch;
-  if (auto done = allow(scratch, given); !done) return done;
+  KUBE_TRYV(allow(scratch, given));
   if (key && key->value == PolicyValue::amounts) return check_once(given, {std::string(given.value)});
   return {};
 }
@@ -323,7 +321,7 @@ kube::Result<void> check_forbidden(const Given& given) {
 kube::Result<void> check_bounds(const Given& given, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     json::object scratch;
-    if (auto done = set_amounts(scratch, {.flag = given.flag, .key = given.key, .value = text}); !done) return done;
+    KUBE_TRYV(set_amounts(scratch, {.flag = given.flag, .key = given.key, .value = text}));
   }
   return check_once(given, texts);
 }
@@ -337,7 +335,7 @@ kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
     for (const std::string& text : texts) {
       Given given = read_given(flag, text);
       given.consumer = change.consumer;
-      if (auto done = step(policy, given); !done) return done;
+      KUBE_TRYV(step(policy, given));
     }
   for (const auto& [flag, texts, key] :
        {std::tuple<std::string_view, const std::vector<std::string>&, std::string_view>{"--max", change.max,
@@ -429,13 +427,10 @@ std::string changed_lines(std::string_view key, const json::value& before, const
 }  // namespace
 
 kube::Result<void> check_change(const PolicyChange& change) {
-  for (const std::string& text : change.allow)
-    if (auto checked = check_allowed(read_given("--allow", text)); !checked) return checked;
-  for (const std::string& text : change.forbid)
-    if (auto checked = check_forbidden(read_given("--forbid", text)); !checked) return checked;
-  if (auto checked = check_bounds({.flag = "--max", .key = "maxResources"}, change.max); !checked) return checked;
-  if (auto checked = check_bounds({.flag = "--max-slice", .key = "maxSliceResources"}, change.max_slice); !checked)
-    return checked;
+  for (const std::string& text : change.allow) KUBE_TRYV(check_allowed(read_given("--allow", text)));
+  for (const std::string& text : change.forbid) KUBE_TRYV(check_forbidden(read_given("--forbid", text)));
+  KUBE_TRYV(check_bounds({.flag = "--max", .key = "maxResources"}, change.max));
+  KUBE_TRYV(check_bounds({.flag = "--max-slice", .key = "maxSliceResources"}, change.max_slice));
   return check_twice(change);
 }
 
@@ -449,7 +444,7 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
     return std::unexpected(std::move(stored.error()));
   }
   if (!change.replace) out.after = out.before;
-  if (auto applied = apply(out.after, change); !applied) return std::unexpected(std::move(applied.error()));
+  KUBE_TRYV(apply(out.after, change));
   json::object known, misspelt;
   for (const auto& [key, value] : out.after) {
     if (find_key(key)) {

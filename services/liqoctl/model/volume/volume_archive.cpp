@@ -239,11 +239,10 @@ kube::Result<std::optional<ArchiveEntry>> ArchiveReader::next() {
   if (size > max_size)
     return kube::fail(Errc::too_large, "the stream of files has an entry of " + std::to_string(size) + " bytes");
   if (left.size() < header_size + size) return wait_for_more();
-  auto entry = decode(left[0], left.substr(header_size, size));
-  if (!entry) return std::unexpected(std::move(entry.error()));
-  if (auto followed = follow(*entry); !followed) return std::unexpected(std::move(followed.error()));
+  KUBE_TRY(entry, decode(left[0], left.substr(header_size, size)));
+  KUBE_TRYV(follow(entry));
   at_ += header_size + size;
-  return std::optional<ArchiveEntry>(std::move(*entry));
+  return std::optional<ArchiveEntry>(std::move(entry));
 }
 
 }  // namespace liqoctl::model

@@ -36,10 +36,9 @@ class PageReader {
     // Block by block: a few packed bytes may hold a long list.
     packed_->feed(std::move(bytes));
     while (true) {
-      auto block = packed_->take();
-      if (!block) co_return std::unexpected(std::move(block.error()));
-      if (block->empty() || !wants_more_) co_return Result<void>();
-      if (auto parsed = co_await parse(*block); !parsed) co_return parsed;
+      KUBE_CO_TRY(block, packed_->take());
+      if (block.empty() || !wants_more_) co_return Result<void>();
+      KUBE_CO_TRYV(co_await parse(block));
     }
   }
   /// False once who takes the objects has enough.
@@ -51,13 +50,12 @@ class PageReader {
 
  private:
   asio::awaitable<Result<void>> parse(std::string_view bytes) {
-    if (auto fed = decoder_.feed(bytes); !fed) co_return fed;
+    KUBE_CO_TRYV(decoder_.feed(bytes));
     bytes_ += bytes.size();
     while (wants_more_) {
-      auto item = decoder_.next();
-      if (!item) co_return std::unexpected(std::move(item.error()));
-      if (!item->has_value()) break;
-      wants_more_ = take_(std::move(**item));
+      KUBE_CO_TRY(item, decoder_.next());
+      if (!item.has_value()) break;
+      wants_more_ = take_(std::move(*item));
       if (++objects_ == slice_objects) co_await rest();
     }
     if (bytes_ >= slice_bytes) co_await rest();
@@ -80,18 +78,17 @@ class PageReader {
 asio::awaitable<Result<Api::Text>> Api::read_all(net::Body& body, std::shared_ptr<MemoryAccount> account) {
   Text all{.text = {}, .hold = MemoryHold(std::move(account))};
   while (true) {
-    auto piece = co_await body.read();
-    if (!piece) co_return std::unexpected(std::move(piece.error()));
-    if (piece->empty()) co_return all;
-    const std::size_t size = all.text.size() + piece->size();
+    KUBE_CO_TRY(piece, co_await body.read());
+    if (piece.empty()) co_return all;
+    const std::size_t size = all.text.size() + piece.size();
     if (size > max_object_bytes)
       co_return fail(Errc::too_large, "the answer is longer than " + std::to_string(max_object_bytes) + " bytes");
     if (size > all.text.capacity()) {
       const std::size_t room = std::max(size, all.text.capacity() * 2);
-      if (auto held = all.hold.grow(room); !held) co_return std::unexpected(std::move(held.error()));
+      KUBE_CO_TRYV(all.hold.grow(room));
       all.text.reserve(room);
     }
-    all.text.append(*piece);
+    all.text.append(piece);
   }
 }
 
@@ -99,10 +96,9 @@ asio::awaitable<Result<std::optional<wire::WatchEvent>>> WatchStream::next() {
   while (true) {
     auto event = decoder_.next();
     if (!event || event->has_value()) co_return event;
-    auto piece = co_await body_->read();
-    if (!piece) co_return std::unexpected(std::move(piece.error()));
-    if (piece->empty()) co_return std::optional<wire::WatchEvent>();
-    if (auto fed = decoder_.feed(*piece); !fed) co_return std::unexpected(std::move(fed.error()));
+    KUBE_CO_TRY(piece, co_await body_->read());
+    if (piece.empty()) co_return std::optional<wire::WatchEvent>();
+    KUBE_CO_TRYV(decoder_.feed(piece));
   }
 }
 
@@ -160,9 +156,8 @@ asio::awaitable<Result<net::Response>> Api::send(HttpRequest request, Deadline d
 
 asio::awaitable<Result<Api::Text>> Api::exchange(HttpRequest request, Deadline deadline) {
   const std::string what = describe(request, settings_.cluster);
-  auto response = co_await send(std::move(request), deadline);
-  if (!response) co_return std::unexpected(std::move(response.error()));
-  auto body = co_await async::with_deadline(clock_, read_all(*response->body, settings_.account), deadline);
+  KUBE_CO_TRY(response, co_await send(std::move(request), deadline));
+  auto body = co_await async::with_deadline(clock_, read_all(*response.body, settings_.account), deadline);
   if (!body) co_return fail(Errc::timeout, what + ": the answer's body did not arrive in time");
   if (!*body) co_return fail(std::move(body->error()), what);
   co_return std::move(**body);
@@ -170,11 +165,9 @@ asio::awaitable<Result<Api::Text>> Api::exchange(HttpRequest request, Deadline d
 
 asio::awaitable<Result<Object>> Api::exchange_object(HttpRequest request) {
   const std::string what = describe(request, settings_.cluster);
-  auto body = co_await exchange(std::move(request), clock_.deadline_in(settings_.timeout));
-  if (!body) co_return std::unexpected(std::move(body.error()));
-  auto object = Object::parse(body->text, settings_.account);
-  if (!object) co_return fail(std::move(object.error()), what);
-  co_return std::move(*object);
+  KUBE_CO_TRY(body, co_await exchange(std::move(request), clock_.deadline_in(settings_.timeout)));
+  KUBE_CO_TRY(object, Object::parse(body.text, settings_.account), what);
+  co_return std::move(object);
 }
 
 // No verb is a coroutine itself: what its arguments refer to may be gone when the answer is awaited.
@@ -186,9 +179,8 @@ asio::awaitable<Result<wire::ListMeta>> Api::exchange_list(HttpRequest list, std
                                                            std::function<bool(wire::ListItem)> take) {
   const std::string what = describe(list, settings_.cluster);
   if (settings_.packed_lists) list.headers.emplace_back("accept-encoding", "gzip");
-  auto response = co_await send(std::move(list), clock_.deadline_in(settings_.timeout));
-  if (!response) co_return std::unexpected(std::move(response.error()));
-  PageReader page(wire::ListDecoder(max_bytes, settings_.account), response->head.header("content-encoding") == "gzip",
+  KUBE_CO_TRY(response, co_await send(std::move(list), clock_.deadline_in(settings_.timeout)));
+  PageReader page(wire::ListDecoder(max_bytes, settings_.account), response.head.header("content-encoding") == "gzip",
                   take);
   // A large page over a slow link has as long as it keeps coming: so many bytes earn one more second.
   const Deadline first = clock_.deadline_in(settings_.timeout);
@@ -197,17 +189,16 @@ asio::awaitable<Result<wire::ListMeta>> Api::exchange_list(HttpRequest list, std
     const Duration earned =
         std::min<Duration>(std::chrono::seconds(received / slowest_list_rate), TimePoint::max() - first.at);
     const Deadline deadline{first.at + earned};
-    auto piece = co_await async::with_deadline(clock_, response->body->read(), deadline);
+    auto piece = co_await async::with_deadline(clock_, response.body->read(), deadline);
     if (!piece) co_return fail(Errc::timeout, what + ": the list did not arrive in time");
     if (!*piece) co_return fail(std::move(piece->error()), what);
     if ((*piece)->empty()) break;
     received += (*piece)->size();
-    if (auto parsed = co_await page.feed(std::move(**piece)); !parsed) co_return fail(std::move(parsed.error()), what);
+    KUBE_CO_TRYV(co_await page.feed(std::move(**piece)), what);
     if (!page.wants_more()) co_return wire::ListMeta();
   }
-  auto meta = page.finish();
-  if (!meta) co_return fail(std::move(meta.error()), what);
-  co_return std::move(*meta);
+  KUBE_CO_TRY(meta, page.finish(), what);
+  co_return std::move(meta);
 }
 
 asio::awaitable<Result<wire::ListMeta>> Api::list_each(const Resource& resource, std::string_view ns,
@@ -233,9 +224,8 @@ asio::awaitable<Result<wire::ListPage>> Api::list(const Resource& resource, std:
 }
 
 asio::awaitable<Result<WatchStream>> Api::open_watch(HttpRequest watch) {
-  auto response = co_await send(std::move(watch), clock_.deadline_in(settings_.timeout));
-  if (!response) co_return std::unexpected(std::move(response.error()));
-  co_return WatchStream(std::move(response->body), settings_.account);
+  KUBE_CO_TRY(response, co_await send(std::move(watch), clock_.deadline_in(settings_.timeout)));
+  co_return WatchStream(std::move(response.body), settings_.account);
 }
 
 asio::awaitable<Result<WatchStream>> Api::watch(const Resource& resource, std::string_view ns,
@@ -267,11 +257,10 @@ asio::awaitable<Result<Object>> Api::apply(const Resource& resource, const Objec
 asio::awaitable<Result<void>> Api::exchange_nothing(HttpRequest request) {
   const std::string what = describe(request, settings_.cluster);
   const Deadline deadline = clock_.deadline_in(settings_.timeout);
-  auto response = co_await send(std::move(request), deadline);
-  if (!response) co_return std::unexpected(std::move(response.error()));
+  KUBE_CO_TRY(response, co_await send(std::move(request), deadline));
   // The body is dropped as it comes: that of a collection may be longer than any object.
   while (true) {
-    auto piece = co_await async::with_deadline(clock_, response->body->read(), deadline);
+    auto piece = co_await async::with_deadline(clock_, response.body->read(), deadline);
     if (!piece) co_return fail(Errc::timeout, what + ": the answer's body did not arrive in time");
     if (!*piece) co_return fail(std::move(piece->error()), what);
     if ((*piece)->empty()) co_return Result<void>();
@@ -290,11 +279,9 @@ asio::awaitable<Result<void>> Api::remove_collection(const Resource& resource, s
 
 asio::awaitable<Result<json::value>> Api::exchange_document(HttpRequest post) {
   const std::string what = describe(post, settings_.cluster);
-  auto answer = co_await exchange(std::move(post), clock_.deadline_in(settings_.timeout));
-  if (!answer) co_return std::unexpected(std::move(answer.error()));
-  auto document = parse_json_arena(answer->text, max_object_depth, settings_.account);
-  if (!document) co_return fail(std::move(document.error()), what);
-  co_return std::move(*document);
+  KUBE_CO_TRY(answer, co_await exchange(std::move(post), clock_.deadline_in(settings_.timeout)));
+  KUBE_CO_TRY(document, parse_json_arena(answer.text, max_object_depth, settings_.account), what);
+  co_return std::move(document);
 }
 
 asio::awaitable<Result<json::value>> Api::post(const Resource& resource, const ObjectKey& key,
@@ -305,9 +292,8 @@ asio::awaitable<Result<json::value>> Api::post(const Resource& resource, const O
 }
 
 asio::awaitable<Result<std::string>> Api::exchange_text(HttpRequest get, Deadline deadline) {
-  auto answer = co_await exchange(std::move(get), deadline);
-  if (!answer) co_return std::unexpected(std::move(answer.error()));
-  co_return std::move(answer->text);
+  KUBE_CO_TRY(answer, co_await exchange(std::move(get), deadline));
+  co_return std::move(answer.text);
 }
 
 asio::awaitable<Result<std::string>> Api::raw(std::string path, Duration timeout) {

@@ -6,9 +6,8 @@ namespace kube {
 
 asio::awaitable<Result<std::string>> OwnUser::name() {
   if (!name_.empty()) co_return name_;
-  auto answer = co_await own_username(api_);
-  if (!answer) co_return fail(std::move(answer.error()), "asking the cluster who we are");
-  name_ = std::move(*answer);
+  KUBE_CO_TRY(answer, co_await own_username(api_), "asking the cluster who we are");
+  name_ = std::move(answer);
   if (name_.empty()) co_return fail(Errc::protocol, "the cluster does not say who we are");
   co_return name_;
 }

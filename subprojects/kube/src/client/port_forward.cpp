@@ -34,21 +34,20 @@ asio::awaitable<Result<std::unique_ptr<net::ByteStream>>> connect_port_forward(n
   attempts[1].headers.emplace_back("upgrade", "SPDY/3.1");
   attempts[1].headers.emplace_back("x-stream-protocol-version", protocol);
 
-  auto granted = co_await ask_for_upgrade(upgrader, clock, std::move(attempts), options.dial_timeout);
-  if (!granted) co_return std::unexpected(std::move(granted.error()));
-  const bool is_tunnel = granted->attempt == 0;
+  KUBE_CO_TRY(granted, co_await ask_for_upgrade(upgrader, clock, std::move(attempts), options.dial_timeout));
+  const bool is_tunnel = granted.attempt == 0;
   const std::string_view chosen =
-      granted->head.header(is_tunnel ? "sec-websocket-protocol" : "x-stream-protocol-version");
-  auto answered = is_tunnel ? check_websocket_answer(granted->head, key) : Result<void>();
+      granted.head.header(is_tunnel ? "sec-websocket-protocol" : "x-stream-protocol-version");
+  auto answered = is_tunnel ? check_websocket_answer(granted.head, key) : Result<void>();
   if (answered && chosen != (is_tunnel ? tunnel_protocol : protocol)) {
     answered = fail(Errc::protocol, "the server chose a protocol of port-forward that was not offered");
   }
   if (!answered) {
-    granted->stream->close();
+    granted.stream->close();
     co_return std::unexpected(std::move(answered.error()));
   }
-  if (!is_tunnel) co_return std::move(granted->stream);
-  co_return std::make_unique<WebSocketTunnel>(std::move(granted->stream), options.entropy);
+  if (!is_tunnel) co_return std::move(granted.stream);
+  co_return std::make_unique<WebSocketTunnel>(std::move(granted.stream), options.entropy);
 }
 
 }  // namespace kube

@@ -122,14 +122,13 @@ asio::awaitable<Result<std::unique_ptr<RemoteCommand>>> connect_remote_command(n
   std::vector<HttpRequest> requests;
   requests.reserve(attempts.size());
   for (Attempt& attempt : attempts) requests.push_back(std::move(attempt.request));
-  auto granted = co_await ask_for_upgrade(upgrader, clock, std::move(requests), options.dial_timeout);
-  if (!granted) co_return std::unexpected(std::move(granted.error()));
-  auto codec = attempts[granted->attempt].accept(granted->head);
+  KUBE_CO_TRY(granted, co_await ask_for_upgrade(upgrader, clock, std::move(requests), options.dial_timeout));
+  auto codec = attempts[granted.attempt].accept(granted.head);
   if (!codec) {
-    granted->stream->close();
+    granted.stream->close();
     co_return std::unexpected(std::move(codec.error()));
   }
-  auto connection = std::make_unique<CommandConnection>(executor, clock, std::move(granted->stream), std::move(*codec),
+  auto connection = std::make_unique<CommandConnection>(executor, clock, std::move(granted.stream), std::move(*codec),
                                                         options.limits);
   co_return std::make_unique<RemoteCommand>(std::move(connection));
 }

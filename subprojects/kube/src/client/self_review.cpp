@@ -13,18 +13,16 @@ constexpr Resource self_subject_access_reviews{"authorization.k8s.io", "v1", "se
 asio::awaitable<Result<std::string>> own_username(Api& api) {
   Object review;
   review.set_kind(self_subject_reviews);
-  auto answer = co_await api.post(self_subject_reviews, {}, {}, std::move(review.tree()));
-  if (!answer) co_return std::unexpected(std::move(answer.error()));
-  co_return std::string(string_at(*answer, {"status", "userInfo", "username"}));
+  KUBE_CO_TRY(answer, co_await api.post(self_subject_reviews, {}, {}, std::move(review.tree())));
+  co_return std::string(string_at(answer, {"status", "userInfo", "username"}));
 }
 
 asio::awaitable<Result<bool>> may_do(Api& api, json::object attributes) {
   Object review;
   review.set_kind(self_subject_access_reviews);
   review.mutable_spec()["resourceAttributes"] = std::move(attributes);
-  auto answer = co_await api.post(self_subject_access_reviews, {}, {}, std::move(review.tree()));
-  if (!answer) co_return std::unexpected(std::move(answer.error()));
-  co_return bool_at(*answer, {"status", "allowed"});
+  KUBE_CO_TRY(answer, co_await api.post(self_subject_access_reviews, {}, {}, std::move(review.tree())));
+  co_return bool_at(answer, {"status", "allowed"});
 }
 
 }  // namespace kube

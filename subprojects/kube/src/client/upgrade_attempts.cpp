@@ -63,10 +63,9 @@ asio::awaitable<Result<GrantedUpgrade>> ask_for_upgrade(net::Upgrader& upgrader,
   bool is_get_forbidden = false;
   for (const std::size_t attempt : order) {
     const bool is_get = attempts[attempt].method == "GET";
-    auto answer = co_await upgrader.upgrade(std::move(attempts[attempt]), clock.deadline_in(dial_timeout));
-    if (!answer) co_return std::unexpected(std::move(answer.error()));
-    if (!answer->stream) {
-      Failure failure = refusal(*answer);
+    KUBE_CO_TRY(answer, co_await upgrader.upgrade(std::move(attempts[attempt]), clock.deadline_in(dial_timeout)));
+    if (!answer.stream) {
+      Failure failure = refusal(answer);
       if (is_final(failure)) co_return std::unexpected(std::move(failure));
       is_get_forbidden = is_get_forbidden || (is_get && failure.is_forbidden());
       // The refusal of SPDY is what to report: every server speaks it.
@@ -77,7 +76,7 @@ asio::awaitable<Result<GrantedUpgrade>> ask_for_upgrade(net::Upgrader& upgrader,
       upgrader.manners().no_get_until = {};
     else if (is_get_forbidden)
       upgrader.manners().no_get_until = clock.now() + manners_last;
-    co_return GrantedUpgrade{attempt, std::move(answer->head), std::move(answer->stream)};
+    co_return GrantedUpgrade{attempt, std::move(answer.head), std::move(answer.stream)};
   }
   co_return std::unexpected(std::move(*refused));
 }

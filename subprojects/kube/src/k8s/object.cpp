@@ -27,9 +27,8 @@ Result<Object> Object::from(json::value tree) {
 }
 
 Result<Object> Object::parse(std::string_view text, const std::shared_ptr<MemoryAccount>& account) {
-  auto tree = parse_json_arena(text, max_object_depth, account);
-  if (!tree) return std::unexpected(std::move(tree.error()));
-  return from(std::move(*tree));
+  KUBE_TRY(tree, parse_json_arena(text, max_object_depth, account));
+  return from(std::move(tree));
 }
 
 std::int64_t Object::generation() const {

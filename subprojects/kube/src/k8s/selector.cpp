@@ -83,9 +83,8 @@ Result<Selector> Selector::parse(std::string_view labels, std::string_view field
       requirement.op = negated ? Operator::not_in : Operator::in;
       requirement.values.emplace_back(trim(value));
     } else if (term.find_first_of("<>") != std::string_view::npos) {
-      auto comparison = parse_comparison(term);
-      if (!comparison) return std::unexpected(std::move(comparison.error()));
-      requirement = std::move(*comparison);
+      KUBE_TRY(comparison, parse_comparison(term));
+      requirement = std::move(comparison);
     } else if (term.front() == '!') {
       requirement.key = trim(term.substr(1));
       requirement.op = Operator::not_exists;

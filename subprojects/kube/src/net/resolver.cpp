@@ -142,7 +142,7 @@ const std::shared_ptr<Resolver>& Resolver::of_the_system() {
 asio::awaitable<Result<Resolver::Addresses>> Resolver::look_up(std::string host) {
   const auto state = state_;
   const auto waiter = std::make_shared<State::Waiter>(co_await asio::this_coro::executor);
-  if (auto joined = state->join(host, waiter); !joined) co_return std::unexpected(std::move(joined.error()));
+  KUBE_CO_TRYV(state->join(host, waiter));
   struct AtEnd {
     State& state;
     const std::string& host;

@@ -6,8 +6,7 @@ namespace kube {
 namespace {
 
 asio::awaitable<Result<void>> send(Api& api, Informer& cache, ObjectKey key, MergePatch patch) {
-  auto patched = co_await merge_patch(api, cache, std::move(key), std::move(patch));
-  if (!patched) co_return std::unexpected(std::move(patched.error()));
+  KUBE_CO_TRYV(co_await merge_patch(api, cache, std::move(key), std::move(patch)));
   co_return Result<void>();
 }
 

@@ -122,8 +122,7 @@ Duration Informer::pause_of_refusal(TimePoint now) {
 }
 
 asio::awaitable<Result<void>> Informer::read_once() {
-  if (resource_version_.empty() && reads_pages())
-    if (auto listed = co_await list_pages(); !listed) co_return listed;
+  if (resource_version_.empty() && reads_pages()) KUBE_CO_TRYV(co_await list_pages());
   co_return co_await watch_once();
 }
 
@@ -173,7 +172,7 @@ bool Informer::take_listed(wire::ListItem item) {
 
 asio::awaitable<Result<void>> Informer::watch_once() {
   if (api_.clock().now() - alive_ > max_silence && !resource_version_.empty()) {
-    if (auto looked = co_await look_back(); !looked) co_return looked;
+    KUBE_CO_TRYV(co_await look_back());
     if (resource_version_.empty()) co_return co_await read_once();
   }
   const bool initial = resource_version_.empty();
@@ -227,9 +226,8 @@ asio::awaitable<Result<void>> Informer::look_back() {
   using enum ServerHistory::Verdict;
   ServerHistory::Finding found;
   if (history_ && gone_unseen_.empty()) {
-    auto asked = co_await history_->ask(scope_.resource, alive_, changed_at_);
-    if (!asked) co_return std::unexpected(std::move(asked.error()));
-    found = *asked;
+    KUBE_CO_TRY(asked, co_await history_->ask(scope_.resource, alive_, changed_at_));
+    found = asked;
   }
   if (found.verdict == gone_back) co_return doubt(found.version, newest_);
   if (found.verdict == same) {
@@ -271,13 +269,12 @@ asio::awaitable<Result<std::optional<wire::WatchEvent>>> Informer::next_event(Wa
 asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
   int taken = 0;
   while (true) {
-    auto event = co_await next_event(stream);
-    if (!event) co_return std::unexpected(std::move(event.error()));
-    if (!event->has_value()) co_return Result<void>();
+    KUBE_CO_TRY(event, co_await next_event(stream));
+    if (!event.has_value()) co_return Result<void>();
     events_.add();
-    const wire::WatchEventType told = (*event)->type;
+    const wire::WatchEventType told = event->type;
     const std::size_t listed = listed_ ? listed_->size() : 0;
-    if (auto done = take(std::move(**event)); !done) co_return done;
+    KUBE_CO_TRYV(take(std::move(*event)));
     if (listed_) see_list(told, listed_->size() > listed);
     if (is_over_budget()) co_return over_budget();
     hear();

@@ -18,26 +18,24 @@ asio::awaitable<Result<void>> Informer::refresh() {
   const auto is_listing = [this, lists] { return listed_ || resource_version_.empty() || lists != begun_lists_; };
   if (is_listing()) co_return fail(Errc::closed, "a list is under way");
   std::map<ObjectKey, std::uint64_t> live;
-  auto listed =
-      co_await list_all(api_, {scope_.resource, scope_.ns}, {.selection = scope_.selection, .metadata_only = true},
-                        [&live](const Object& object) {
-                          live[object.key()] = object.version_number();
-                          return true;
-                        });
-  if (!listed) co_return std::unexpected(std::move(listed.error()));
+  KUBE_CO_TRY(listed,
+              co_await list_all(api_, {scope_.resource, scope_.ns},
+                                {.selection = scope_.selection, .metadata_only = true}, [&live](const Object& object) {
+                                  live[object.key()] = object.version_number();
+                                  return true;
+                                }));
   if (is_listing()) co_return fail(Errc::closed, "a list was begun meanwhile");
-  const std::uint64_t version = version_number(*listed);
+  const std::uint64_t version = version_number(listed);
   if (version < known) co_return tell_rewind(version, known, true);
   newest_ = std::max(newest_, version);
   std::set<ObjectKey> other;
   for (const auto& [key, is_of] : live)
     if (store_.version(key) < is_of) other.insert(key);
-  auto read = co_await read_each(std::move(other));
-  if (!read) co_return std::unexpected(std::move(read.error()));
+  KUBE_CO_TRY(read, co_await read_each(std::move(other)));
   if (is_listing()) co_return fail(Errc::closed, "a list was begun meanwhile");
   // From here on nothing suspends: the store goes from one state of the server to the other.
   refreshed_ = std::max(refreshed_, version);
-  for (auto& [key, object] : *read)
+  for (auto& [key, object] : read)
     if (object)
       observe(std::move(*object));
     else
@@ -51,13 +49,12 @@ asio::awaitable<Result<void>> Informer::refresh() {
 asio::awaitable<Result<Informer::Read>> Informer::read_each(std::set<ObjectKey> keys) {
   Read read;
   if (keys.size() > max_single_reads) {
-    auto listed =
+    KUBE_CO_TRYV(
         co_await list_all(api_, {scope_.resource, scope_.ns}, {.selection = scope_.selection}, [&](Object object) {
           const ObjectKey key = object.key();
           if (keys.erase(key) > 0) read.emplace(key, std::move(object));
           return true;
-        });
-    if (!listed) co_return std::unexpected(std::move(listed.error()));
+        }));
   }
   for (const ObjectKey& key : keys) {
     auto object = co_await api_.get(scope_.resource, key);

@@ -134,9 +134,8 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
 
   if (!current) {
     const Object lease = forge(nullptr, false);
-    auto created = co_await open_api_.create(resources::leases, lease);
-    if (!created) co_return std::unexpected(std::move(created.error()));
-    see(*created);
+    KUBE_CO_TRY(created, co_await open_api_.create(resources::leases, lease));
+    see(created);
   } else {
     see(*current);
     const LeaseRecord record = read_lease(*current);
@@ -155,9 +154,8 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
       if (read - seen_at_ < std::chrono::seconds(record.duration_seconds)) co_return Result<void>();
     }
     const Object lease = forge(&*current, false);
-    auto replaced = co_await open_api_.replace(resources::leases, lease);
-    if (!replaced) co_return std::unexpected(std::move(replaced.error()));
-    see(*replaced);
+    KUBE_CO_TRY(replaced, co_await open_api_.replace(resources::leases, lease));
+    see(replaced);
   }
   // Its holder was killed, or has lost its way to the server: it sends nothing any more, but has not said so.
   if (is_expired) inherit_doubt(open_api_.clock().now() + settings_.late_requests);

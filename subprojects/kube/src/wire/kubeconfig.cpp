@@ -252,15 +252,13 @@ Result<ClusterConfig> read(const YAML::Node& root, const KubeconfigOptions& opti
   if (config.cluster.empty()) context.refuse(Errc::invalid_input, "cluster", "is missing");
   if (reader.failure) return std::unexpected(std::move(*reader.failure));
 
-  auto cluster_node = named(root, "clusters", "cluster", config.cluster);
-  if (!cluster_node) return fail(std::move(cluster_node.error()), "context " + quoted(config.context));
-  reader.read_cluster(Section(*cluster_node, "cluster " + quoted(config.cluster), reader.failure));
+  KUBE_TRY(cluster_node, named(root, "clusters", "cluster", config.cluster), "context " + quoted(config.context));
+  reader.read_cluster(Section(cluster_node, "cluster " + quoted(config.cluster), reader.failure));
 
   // A context without a user is an anonymous one.
   if (!config.user.empty()) {
-    auto user_node = named(root, "users", "user", config.user);
-    if (!user_node) return fail(std::move(user_node.error()), "context " + quoted(config.context));
-    reader.read_user(Section(*user_node, "user " + quoted(config.user), reader.failure));
+    KUBE_TRY(user_node, named(root, "users", "user", config.user), "context " + quoted(config.context));
+    reader.read_user(Section(user_node, "user " + quoted(config.user), reader.failure));
   }
   if (reader.failure) return std::unexpected(std::move(*reader.failure));
   return std::move(config);

@@ -142,14 +142,13 @@ Result<std::optional<ListItem>> ListDecoder::take(std::size_t end) {
 
 Result<ListMeta> ListDecoder::finish() {
   if (place_ == Place::items) return malformed("it is cut short");
-  auto document = parse_json_arena(frame_, max_frame_depth, pending_.account());
-  if (!document) return fail(std::move(document.error()), "a list");
-  const json::value* const items = find(*document, {"items"});
+  KUBE_TRY(document, parse_json_arena(frame_, max_frame_depth, pending_.account()), "a list");
+  const json::value* const items = find(document, {"items"});
   // Items that did not stand under their own name have not been read.
   const bool was_read = items && (items->is_null() || (items->is_array() && items->get_array().empty()));
   if (!was_read || (place_ == Place::behind && !items->is_array())) return fail(Errc::parse, "a list without items");
-  return ListMeta{.resource_version = std::string(string_at(*document, {"metadata", "resourceVersion"})),
-                  .continue_token = std::string(string_at(*document, {"metadata", "continue"}))};
+  return ListMeta{.resource_version = std::string(string_at(document, {"metadata", "resourceVersion"})),
+                  .continue_token = std::string(string_at(document, {"metadata", "continue"}))};
 }
 
 }  // namespace kube::wire

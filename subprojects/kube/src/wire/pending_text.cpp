@@ -16,7 +16,7 @@ Result<void> PendingText::append(std::string_view bytes) {
   const std::size_t needed = text_.size() + bytes.size();
   if (needed > text_.capacity()) {
     const std::size_t room = std::max(needed, text_.capacity() * 2);
-    if (auto held = hold_.grow(room); !held) return held;
+    KUBE_TRYV(hold_.grow(room));
     text_.reserve(room);
   }
   text_.append(bytes);

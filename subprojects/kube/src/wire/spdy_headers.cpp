@@ -51,14 +51,12 @@ Result<SpdyHeaders> parse_block(std::string_view rest) {
   if (count > rest.size() / 8) return fail(Errc::protocol, "SPDY header block announces more headers than it holds");
   SpdyHeaders headers;
   for (std::uint32_t i = 0; i < count; ++i) {
-    auto name = take_string(rest);
-    if (!name) return std::unexpected(std::move(name.error()));
-    auto value = take_string(rest);
-    if (!value) return std::unexpected(std::move(value.error()));
-    std::string_view values = *value;
+    KUBE_TRY(name, take_string(rest));
+    KUBE_TRY(value, take_string(rest));
+    std::string_view values = value;
     for (;;) {
       const std::size_t end = values.find('\0');
-      headers.emplace_back(*name, values.substr(0, end));
+      headers.emplace_back(name, values.substr(0, end));
       if (end == std::string_view::npos) break;
       values.remove_prefix(end + 1);
     }
@@ -169,9 +167,8 @@ Result<std::string> SpdyHeaderDecoder::inflate(std::string_view block) {
 }
 
 Result<SpdyHeaders> SpdyHeaderDecoder::decode(std::string_view block) {
-  auto plain = inflate(block);
-  if (!plain) return std::unexpected(std::move(plain.error()));
-  return parse_block(*plain);
+  KUBE_TRY(plain, inflate(block));
+  return parse_block(plain);
 }
 
 }  // namespace kube::wire

@@ -89,7 +89,7 @@ Result<void> SpdySession::consume(std::string_view& bytes) {
     head_ += bytes.substr(0, take);
     bytes.remove_prefix(take);
     if (head_.size() < head_size) return {};
-    if (auto started = start_frame(); !started) return started;
+    KUBE_TRYV(start_frame());
   } else {
     const std::size_t take = std::min(bytes.size(), missing_);
     const std::string_view piece = bytes.substr(0, take);
@@ -158,8 +158,7 @@ Result<void> SpdySession::syn_stream() {
   if (payload_.size() < 10) return fail(Errc::protocol, "SPDY SYN_STREAM is cut short");
   const std::uint32_t id = get_u32(payload_, 0) & 0x7fffffff;
   // The block of a refused stream goes through the decompressor as well, because later blocks refer to it.
-  auto headers = decode(std::string_view(payload_).substr(10));
-  if (!headers) return std::unexpected(std::move(headers.error()));
+  KUBE_TRY(headers, decode(std::string_view(payload_).substr(10)));
   if (id == 0) return fail(Errc::protocol, "SPDY SYN_STREAM for stream 0");
   if (closed_) return {};
   if (!decoder_) return refuse(id, SpdyReset::refused_stream);
@@ -172,7 +171,7 @@ Result<void> SpdySession::syn_stream() {
   stream.local_finished = (flags() & flag_unidirectional) != 0;
   const bool finished = stream.remote_finished;
   streams_.emplace(id, stream);
-  events_.push_back({.kind = SpdyEvent::Kind::opened, .stream = id, .headers = std::move(*headers)});
+  events_.push_back({.kind = SpdyEvent::Kind::opened, .stream = id, .headers = std::move(headers)});
   if (finished) events_.push_back({.kind = SpdyEvent::Kind::finished, .stream = id});
   return {};
 }
@@ -195,14 +194,13 @@ Result<void> SpdySession::refuse(std::uint32_t id, SpdyReset reason) {
 Result<void> SpdySession::syn_reply() {
   if (payload_.size() < 4) return fail(Errc::protocol, "SPDY SYN_REPLY is cut short");
   const std::uint32_t id = get_u32(payload_, 0) & 0x7fffffff;
-  auto headers = decode(std::string_view(payload_).substr(4));
-  if (!headers) return std::unexpected(std::move(headers.error()));
+  KUBE_TRY(headers, decode(std::string_view(payload_).substr(4)));
   if (id == 0) return fail(Errc::protocol, "SPDY SYN_REPLY for stream 0");
   const auto stream = streams_.find(id);
   // A reply to a stream that we have given up meanwhile, or a second one, has no meaning.
   if (stream == streams_.end() || !is_ours(id) || stream->second.replied) return {};
   stream->second.replied = true;
-  events_.push_back({.kind = SpdyEvent::Kind::replied, .stream = id, .headers = std::move(*headers)});
+  events_.push_back({.kind = SpdyEvent::Kind::replied, .stream = id, .headers = std::move(headers)});
   if ((flags() & flag_fin) != 0) remote_finished(id);
   return {};
 }
@@ -210,8 +208,7 @@ Result<void> SpdySession::syn_reply() {
 Result<void> SpdySession::headers_frame() {
   if (payload_.size() < 4) return fail(Errc::protocol, "SPDY HEADERS is cut short");
   const std::uint32_t id = get_u32(payload_, 0) & 0x7fffffff;
-  auto headers = decode(std::string_view(payload_).substr(4));
-  if (!headers) return std::unexpected(std::move(headers.error()));
+  KUBE_TRYV(decode(std::string_view(payload_).substr(4)));
   if (id == 0) return fail(Errc::protocol, "SPDY HEADERS for stream 0");
   if ((flags() & flag_fin) != 0) remote_finished(id);
   return {};
@@ -316,15 +313,14 @@ void SpdySession::push_urgent(std::string frame) {
 Result<std::uint32_t> SpdySession::open(const SpdyHeaders& headers) {
   if (closed_) return fail(Errc::closed, "the SPDY connection is closing");
   if (!encoder_) return fail(Errc::closed, "the SPDY connection has all its streams");
-  auto block = encoder_->encode(headers);
-  if (!block) return std::unexpected(std::move(block.error()));
+  KUBE_TRY(block, encoder_->encode(headers));
   const std::uint32_t id = next_id_;
   next_id_ += 2;
   std::string payload;
   put_u32(payload, id);
   put_u32(payload, 0);  // no associated stream
   put_u16(payload, 0);  // priority and slot
-  payload += *block;
+  payload += block;
   push(control(type_syn_stream, 0, payload));
   streams_.emplace(id, Stream{});
   return id;

@@ -25,14 +25,13 @@ constexpr std::size_t head_levels = 3;
 
 Result<WatchEvent> read_event(std::string_view line, const std::shared_ptr<MemoryAccount>& account) {
   // The event itself is one level.
-  auto document = read_deep_text(line, max_object_depth + 1, account);
-  if (!document) return fail(std::move(document.error()), "a watch event");
-  const auto type = type_of(string_at(document->tree, {"type"}));
-  json::object* event = document->tree.if_object();
+  KUBE_TRY(document, read_deep_text(line, max_object_depth + 1, account), "a watch event");
+  const auto type = type_of(string_at(document.tree, {"type"}));
+  json::object* event = document.tree.if_object();
   json::value* object = event ? event->if_contains("object") : nullptr;
   if (!type || !object || !object->is_object())
     return fail(Errc::parse, "a watch event without a known type and an object");
-  return WatchEvent{.type = *type, .object = std::move(object->get_object()), .too_deep = document->too_deep};
+  return WatchEvent{.type = *type, .object = std::move(object->get_object()), .too_deep = document.too_deep};
 }
 
 Result<WatchEvent> read_long_event(std::string_view line, const std::shared_ptr<MemoryAccount>& account) {

@@ -86,7 +86,7 @@ Result<void> WebSocketCodec::consume(std::string_view& bytes) {
       head_size_ += (second & 0x80) != 0 ? 4 : 0;
       if (head_size_ > 2) return {};
     }
-    if (auto started = start_frame(); !started) return started;
+    KUBE_TRYV(start_frame());
     in_payload_ = true;
   }
   const auto opcode = static_cast<std::uint8_t>(head_[0] & 0x0f);

@@ -72,9 +72,8 @@ Result<std::vector<json::value>> read_yaml(std::string_view text) {
     std::vector<json::value> out;
     std::size_t left = max_nodes;
     for (const YAML::Node& document : YAML::LoadAll(std::string(text))) {
-      auto value = yaml_tree(document, left);
-      if (!value) return std::unexpected(std::move(value.error()));
-      if (!value->is_null()) out.push_back(std::move(*value));
+      KUBE_TRY(value, yaml_tree(document, left));
+      if (!value.is_null()) out.push_back(std::move(value));
     }
     return out;
   } catch (const YAML::Exception& error) {

@@ -33,6 +33,9 @@ class InformerHandle;
 /// How one reconcile ended.
 class [[nodiscard]] Outcome {
  public:
+  /// What KUBE_CO_TRY passes on is tried again.
+  Outcome(PassedOn<Failure> failed)  // NOLINT(google-explicit-constructor)
+      : failure_(std::move(failed.failure)) {}
   /// Nothing is left to do until something changes.
   static Outcome done() { return {}; }
   /// Went well, and is due again after a time, which is rounded up to whole seconds from 10 s on.
@@ -60,6 +63,8 @@ class [[nodiscard]] Outcome {
   bool is_terminal() const { return terminal_; }
 
  private:
+  Outcome() = default;
+
   std::optional<Failure> failure_;
   std::optional<Duration> delay_;
   bool terminal_ = false;

@@ -31,11 +31,10 @@ class Source {
     if (::stat(path_.c_str(), &now) == 0 && seen_ && seen_->st_ino == now.st_ino && seen_->st_size == now.st_size &&
         seen_->st_mtim.tv_sec == now.st_mtim.tv_sec && seen_->st_mtim.tv_nsec == now.st_mtim.tv_nsec)
       return false;
-    auto text = read_file(path_);
-    if (!text) return std::unexpected(std::move(text.error()));
+    KUBE_TRY(text, read_file(path_));
     seen_ = now;
-    const bool changed = *text != text_;
-    text_ = std::move(*text);
+    const bool changed = text != text_;
+    text_ = std::move(text);
     return changed;
   }
   const std::string& text() const { return text_; }
@@ -74,11 +73,9 @@ struct Credentials::Impl {
     if (config.exec && !plugin)
       return fail(Errc::unsupported,
                   "user '" + config.user + "' needs an exec plugin, which this program does not run");
-    for (Source* each : {&ca, &certificate, &key, &bearer})
-      if (auto read = each->refresh(); !read) return std::unexpected(std::move(read.error()));
-    auto context = make_tls();
-    if (!context) return fail(std::move(context.error()), "cluster '" + config.cluster + "'");
-    tls = std::move(*context);
+    for (Source* each : {&ca, &certificate, &key, &bearer}) KUBE_TRYV(each->refresh());
+    KUBE_TRY(context, make_tls(), "cluster '" + config.cluster + "'");
+    tls = std::move(context);
     token = header_value(bearer.text());
     looked = clock.now();
     return {};
@@ -147,14 +144,14 @@ Result<std::shared_ptr<Credentials>> Credentials::make(wire::ClusterConfig confi
                                                        std::unique_ptr<CredentialPlugin> plugin) {
   auto impl = std::make_unique<Impl>(std::move(config), clock);
   if (impl->config.exec) impl->plugin = std::move(plugin);
-  if (auto started = impl->start(); !started) return std::unexpected(std::move(started.error()));
+  KUBE_TRYV(impl->start());
   return std::shared_ptr<Credentials>(new Credentials(std::move(impl)));
 }
 
 Result<void> Credentials::replace(wire::ClusterConfig config) {
   if (impl_->plugin) return fail(Errc::unsupported, "credentials of an exec plugin are not replaced by others");
   auto next = std::make_unique<Impl>(std::move(config), impl_->clock);
-  if (auto started = next->start(); !started) return started;
+  KUBE_TRYV(next->start());
   next->generation = impl_->generation + 1;
   impl_ = std::move(next);
   return {};

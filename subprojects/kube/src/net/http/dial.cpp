@@ -89,17 +89,15 @@ asio::awaitable<Result<tcp::socket>> Dialer::connect(const wire::ServerUrl& serv
 asio::awaitable<Result<Dialed>> Dialer::dial(wire::ServerUrl server, std::optional<ClientTls> tls, Deadline deadline,
                                              std::shared_ptr<Traffic> traffic) {
   const std::string phase = "connecting to " + server.host_port();
-  auto addresses = co_await resolve(server.host, deadline);
-  if (!addresses) co_return fail(std::move(addresses.error()), phase);
-  auto socket = co_await connect(server, *addresses, deadline);
-  if (!socket) co_return fail(std::move(socket.error()), phase);
+  KUBE_CO_TRY(addresses, co_await resolve(server.host, deadline), phase);
+  KUBE_CO_TRY(socket, co_await connect(server, addresses, deadline), phase);
   Dialed dialed;
   if (!tls) {
-    dialed.stream = make_tcp_stream(std::move(*socket), traffic);
+    dialed.stream = make_tcp_stream(std::move(socket), traffic);
     co_return dialed;
   }
   auto secured = co_await async::with_deadline(
-      clock_, tls_handshake_client(std::move(*socket), std::move(*tls), traffic), deadline);
+      clock_, tls_handshake_client(std::move(socket), std::move(*tls), traffic), deadline);
   if (!secured) co_return fail(Errc::timeout, phase + ": no TLS handshake in time");
   if (!*secured) co_return fail(std::move(secured->error()), phase);
   dialed.stream = std::move((*secured)->stream);

@@ -33,15 +33,12 @@ asio::awaitable<Result<ResponseHead>> Http1Connection::exchange(HttpRequest requ
   head.add("host", host).add(request.headers).add(extra);
   if (!request.body.empty() || (request.method != "GET" && request.method != "DELETE"))
     head.add("content-length", std::to_string(request.body.size()));
-  auto out = head.finish();
-  if (!out) co_return std::unexpected(std::move(out.error()));
-  auto written = co_await impl_->stream->write(*out += request.body);
-  if (!written) co_return std::unexpected(std::move(written.error()));
+  KUBE_CO_TRY(out, head.finish());
+  KUBE_CO_TRYV(co_await impl_->stream->write(out += request.body));
   while (true) {
     impl_->reader.start(std::numeric_limits<std::uint64_t>::max(), request.method == "HEAD");
-    auto read = co_await impl_->reader.read_header(*impl_->stream);
-    if (!read) co_return std::unexpected(std::move(read.error()));
-    if (!*read) co_return fail(Errc::closed, "the server closed the connection");
+    KUBE_CO_TRY(read, co_await impl_->reader.read_header(*impl_->stream));
+    if (!read) co_return fail(Errc::closed, "the server closed the connection");
     impl_->answered = true;
     const auto& message = impl_->reader.parser().get();
     const int status = static_cast<int>(message.result_int());

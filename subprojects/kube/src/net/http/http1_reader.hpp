@@ -47,9 +47,8 @@ class Http1Reader {
       if (!taken) co_return std::unexpected(taken.error());
       if (*taken) co_return true;
       const bool first = !parser_->got_some() && buffer_.empty();
-      auto more = co_await fill(stream);
-      if (!more) co_return std::unexpected(std::move(more.error()));
-      if (*more > 0) continue;
+      KUBE_CO_TRY(more, co_await fill(stream));
+      if (more > 0) continue;
       if (first) co_return false;
       co_return fail(Errc::closed, "the peer closed the connection within a header");
     }
@@ -85,9 +84,8 @@ class Http1Reader {
       // not bound them.
       if (buffered() > max_header)
         co_return fail(Errc::too_large, "HTTP/1.1: the head of a chunk or the trailer is larger than 64 KiB");
-      auto more = co_await fill(stream);
-      if (!more) co_return std::unexpected(std::move(more.error()));
-      if (*more == 0) {
+      KUBE_CO_TRY(more, co_await fill(stream));
+      if (more == 0) {
         parser_->put_eof(error);
         if (error) co_return fail(Errc::closed, "the peer closed the connection within a body");
       }

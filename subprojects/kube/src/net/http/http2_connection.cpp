@@ -81,16 +81,15 @@ asio::awaitable<Failure> Http2Connection::run() {
 Result<Http2StreamHandle> Http2Connection::open(const HttpRequest& request, const wire::http2::BaseUrl& base,
                                                 const HttpHeaders& extra, Deadline deadline) {
   if (why_) return std::unexpected(*why_);
-  auto id = session_.submit(request, base, extra);
-  if (!id) return std::unexpected(std::move(id.error()));
+  KUBE_TRY(id, session_.submit(request, base, extra));
   auto stream = std::make_shared<Http2Stream>(executor_);
   stream->connection = this;
-  stream->id = *id;
+  stream->id = id;
   if (deadline.at != TimePoint::max()) {
     stream->deadline = deadlines_.emplace(deadline.at, stream.get());
     if (deadline.at < next_watch_) watch_.set();
   }
-  streams_.emplace(*id, stream);
+  streams_.emplace(id, stream);
   writable_.set();
   return Http2StreamHandle(std::move(stream));
 }

@@ -317,17 +317,16 @@ void HttpClient::Impl::note_failure(const Failure& failure) {
 
 asio::awaitable<Result<void>> HttpClient::Impl::open(SharedLane lane, Deadline deadline) {
   const std::uint64_t dialed_with = credentials->generation();
-  auto dialed = co_await dial_for(lane, deadline);
-  if (!dialed) co_return std::unexpected(std::move(dialed.error()));
-  http1_server = !dialed->http2;
+  KUBE_CO_TRY(dialed, co_await dial_for(lane, deadline));
+  http1_server = !dialed.http2;
   // Whoever waits dials again, with the credentials that came meanwhile.
   if (dialed_with != credentials->generation()) co_return Result<void>();
   if (http1_server) {
     if (auto slot = take_slot(lane))
-      give_back(*lane, std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot)));
+      give_back(*lane, std::make_unique<Http1Connection>(std::move(dialed.stream), std::move(slot)));
     co_return Result<void>();
   }
-  auto connection = std::make_shared<Http2Connection>(executor, clock, std::move(dialed->stream),
+  auto connection = std::make_shared<Http2Connection>(executor, clock, std::move(dialed.stream),
                                                       Http2Timing{options.ping_after, options.ping_timeout},
                                                       [lane] { lane->wake(); });
   lane->connections.push_back(connection);
@@ -559,17 +558,15 @@ asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline
   ++impl->counters.requests;
   Sendings sendings{.count = 1, .is_repeatable = request.repeatable};
   for (bool asked_again = false;; ++sendings.count) {
-    if (!impl->credentials->is_ready())
-      if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
+    if (!impl->credentials->is_ready()) KUBE_CO_TRYV(co_await impl->credentials->ready());
     const std::uint64_t issue = impl->credentials->issue();
-    auto way = co_await impl->acquire(lane, deadline);
-    if (!way) co_return std::unexpected(std::move(way.error()));
+    KUBE_CO_TRY(way, co_await impl->acquire(lane, deadline));
     // Connecting may have taken long, and so may have what this repeats.
     if (request.may_send && !request.may_send()) {
-      if (auto* http1 = std::get_if<std::unique_ptr<Http1Connection>>(&*way)) impl->give_back(*lane, std::move(*http1));
+      if (auto* http1 = std::get_if<std::unique_ptr<Http1Connection>>(&way)) impl->give_back(*lane, std::move(*http1));
       co_return fail(Errc::stopped, "the request may no longer be sent");
     }
-    auto sent = co_await impl->send_over(std::move(*way), request, deadline);
+    auto sent = co_await impl->send_over(std::move(way), request, deadline);
     if (sent) {
       if (co_await impl->has_new_credentials(sent->head.status, issue, asked_again)) continue;
       co_return std::move(*sent);
@@ -589,7 +586,7 @@ asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadl
   ++impl->counters.requests;
   for (bool asked_again = false;;) {
     if (impl->stopping) co_return fail(Errc::stopped, "the client was stopped");
-    if (auto ready = co_await impl->credentials->ready(); !ready) co_return std::unexpected(std::move(ready.error()));
+    KUBE_CO_TRYV(co_await impl->credentials->ready());
     const std::uint64_t issue = impl->credentials->issue();
     const Deadline dial_by{std::min(deadline.at, impl->clock.deadline_in(impl->options.dial_timeout).at)};
     auto dialed = co_await impl->dial(false, dial_by);

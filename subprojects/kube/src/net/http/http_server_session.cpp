@@ -33,14 +33,13 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     head.add(headers);
     if (status != 204 && status != 304) head.add("content-length", std::to_string(body.size()));
     if (!keep_alive_) head.add("connection", "close");
-    auto text = head.finish();
-    if (!text) co_return std::unexpected(std::move(text.error()));
+    KUBE_CO_TRY(text, head.finish());
     started_ = finished_ = true;
-    if (!head_only_) *text += body;
+    if (!head_only_) text += body;
     // Nothing is left to do but to wait for the peer.
     session_.since = impl_.clock.now();
     session_.waiting = true;
-    co_return co_await put(std::move(*text));
+    co_return co_await put(std::move(text));
   }
 
   asio::awaitable<Result<void>> start(int status, Headers headers) override {
@@ -50,10 +49,9 @@ class HttpServer::Impl::Answer final : public ServerResponse {
     head.add(headers);
     if (chunks_) head.add("transfer-encoding", "chunked");
     if (!keep_alive_) head.add("connection", "close");
-    auto text = head.finish();
-    if (!text) co_return std::unexpected(std::move(text.error()));
+    KUBE_CO_TRY(text, head.finish());
     started_ = true;
-    auto written = co_await put(std::move(*text));
+    auto written = co_await put(std::move(text));
     if (written) group_.spawn(watch_client());
     co_return written;
   }
@@ -72,12 +70,10 @@ class HttpServer::Impl::Answer final : public ServerResponse {
 
   asio::awaitable<Result<std::unique_ptr<ByteStream>>> upgrade(Headers headers) override {
     if (started_) co_return fail(Errc::invalid_input, "an answer was begun before");
-    auto text = Http1Head::answer(101).add(headers).add("connection", "Upgrade").finish();
-    if (!text) co_return std::unexpected(std::move(text.error()));
+    KUBE_CO_TRY(text, Http1Head::answer(101).add(headers).add("connection", "Upgrade").finish());
     started_ = finished_ = true;
     keep_alive_ = false;
-    auto written = co_await put(std::move(*text));
-    if (!written) co_return std::unexpected(std::move(written.error()));
+    KUBE_CO_TRYV(co_await put(std::move(text)));
     session_.stream->be_patient();
     co_return std::make_unique<PrefixedStream>(session_.reader.take_rest(), std::move(session_.stream));
   }
@@ -143,9 +139,8 @@ asio::awaitable<std::optional<Result<void>>> HttpServer::Impl::read_head(Session
     if (!count || !*count || **count == 0) co_return std::nullopt;
   }
   // What came in one piece is read without setting a timer.
-  auto buffered = session.reader.buffered_header();
-  if (!buffered) co_return std::unexpected(std::move(buffered.error()));
-  if (*buffered) co_return Result<void>();
+  KUBE_CO_TRY(buffered, session.reader.buffered_header());
+  if (buffered) co_return Result<void>();
   auto read = co_await async::with_timeout(clock, session.reader.read_header(*session.stream), options.header_timeout);
   if (!read || (*read && !**read)) co_return std::nullopt;
   if (!*read) co_return std::unexpected(std::move(read->error()));

@@ -16,10 +16,9 @@ Result<TlsContext> ServerIdentity::begin(KeyAndCertificate pair) {
 }
 
 Result<void> ServerIdentity::use_certificate(KeyAndCertificate pair) {
-  auto tls = make_tls(pair, client_ca_);
-  if (!tls) return std::unexpected(std::move(tls.error()));
+  KUBE_TRY(tls, make_tls(pair, client_ca_));
   pair_ = std::move(pair);
-  apply_(std::move(*tls));
+  apply_(std::move(tls));
   return {};
 }
 
@@ -29,10 +28,9 @@ Result<bool> ServerIdentity::use_client_ca(std::string pem) {
     client_ca_ = std::move(pem);
     return false;
   }
-  auto tls = make_tls(pair_, pem);
-  if (!tls) return std::unexpected(std::move(tls.error()));
+  KUBE_TRY(tls, make_tls(pair_, pem));
   client_ca_ = std::move(pem);
-  apply_(std::move(*tls));
+  apply_(std::move(tls));
   return true;
 }
 

@@ -54,7 +54,7 @@ Result<void> use_certificate(SSL_CTX* context, std::string_view certificate_pem,
   for (; const openssl::Certificate issuer = openssl::read_pem_certificate(bio.get()); ++count)
     if (SSL_CTX_add1_chain_cert(context, issuer.get()) != 1)
       return fail(Errc::tls, "certificate chain: " + openssl::take_error());
-  if (auto ended = expect_end(count, "certificate chain"); !ended) return ended;
+  KUBE_TRYV(expect_end(count, "certificate chain"));
   const openssl::Key key = openssl::read_pem_key(key_pem);
   if (!key) {
     ERR_clear_error();
@@ -100,8 +100,7 @@ Result<TlsContext> TlsContext::client(const TlsClientConfig& config) {
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
   }
   if (!config.certificate_pem.empty() || !config.key_pem.empty())
-    if (auto used = use_certificate(context, config.certificate_pem, config.key_pem); !used)
-      return fail(std::move(used.error()), "client");
+    KUBE_TRYV(use_certificate(context, config.certificate_pem, config.key_pem), "client");
   return TlsContext(std::move(impl));
 }
 
@@ -110,16 +109,14 @@ Result<TlsContext> TlsContext::server(const TlsServerConfig& config) {
   auto impl = std::make_shared<Impl>(ssl::context::tls_server);
   SSL_CTX* context = impl->context.native_handle();
   set_versions(context);
-  if (auto used = use_certificate(context, config.certificate_pem, config.key_pem); !used)
-    return fail(std::move(used.error()), "serving");
+  KUBE_TRYV(use_certificate(context, config.certificate_pem, config.key_pem), "serving");
   SSL_CTX_set_alpn_select_cb(context, select_http1, nullptr);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   // Nobody resumes a session with us, and TLS 1.3 makes tickets whatever the option says.
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(context, 0);
   if (!config.client_ca_pem.empty()) {
-    if (auto added = add_authorities(context, config.client_ca_pem); !added)
-      return fail(std::move(added.error()), "client");
+    KUBE_TRYV(add_authorities(context, config.client_ca_pem), "client");
     const openssl::Bio bio = openssl::bio_of(config.client_ca_pem);
     while (const openssl::Certificate authority = openssl::read_pem_certificate(bio.get()))
       SSL_CTX_add_client_CA(context, authority.get());

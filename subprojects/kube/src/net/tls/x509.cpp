@@ -185,13 +185,12 @@ Result<std::string> make_certificate_request(std::string_view key_pem, const Cer
   ERR_clear_error();
   const openssl::Key key = openssl::read_pem_key(key_pem);
   if (!key) return tls_failure("certificate request: private key");
-  auto names = alternative_names(subject);
-  if (!names) return fail(std::move(names.error()), "certificate request");
+  KUBE_TRY(names, alternative_names(subject), "certificate request");
   const openssl::CertificateRequest request(X509_REQ_new());
   if (!add_names(X509_REQ_get_subject_name(request.get()), subject)) return tls_failure("certificate request: subject");
-  if (*names) {
+  if (names) {
     STACK_OF(X509_EXTENSION)* extensions = sk_X509_EXTENSION_new_null();
-    sk_X509_EXTENSION_push(extensions, names->get());
+    sk_X509_EXTENSION_push(extensions, names.get());
     const int added = X509_REQ_add_extensions(request.get(), extensions);
     sk_X509_EXTENSION_free(extensions);
     if (added != 1) return tls_failure("certificate request: extensions");
@@ -226,8 +225,7 @@ struct Signer {
 /// A certificate for the public half of `key`; signed by `signer`, or by itself where there is none.
 Result<std::string> sign_certificate(EVP_PKEY* key, const Content& content, const Signer* signer) {
   const auto& [subject, now, validity, purpose] = content;
-  auto names = alternative_names(subject);
-  if (!names) return fail(std::move(names.error()), "certificate");
+  KUBE_TRY(names, alternative_names(subject), "certificate");
   const openssl::Certificate certificate(X509_new());
   X509_set_version(certificate.get(), X509_VERSION_3);
   unsigned char serial[16];
@@ -258,7 +256,7 @@ Result<std::string> sign_certificate(EVP_PKEY* key, const Content& content, cons
   if (!add(NID_basic_constraints, purpose.constraints) || !add(NID_key_usage, purpose.key_usage) ||
       !add(NID_ext_key_usage, purpose.extended_usage) || !add(NID_subject_key_identifier, "hash") ||
       (signer && !add(NID_authority_key_identifier, "keyid:always")) ||
-      (*names && X509_add_ext(certificate.get(), names->get(), -1) != 1))
+      (names && X509_add_ext(certificate.get(), names.get(), -1) != 1))
     return tls_failure("certificate: extensions");
   if (X509_sign(certificate.get(), signer ? signer->key : key, EVP_sha256()) == 0) return tls_failure("certificate");
   return written([&certificate](BIO* bio) { PEM_write_bio_X509(bio, certificate.get()); });
@@ -268,9 +266,8 @@ Result<std::string> sign_certificate(EVP_PKEY* key, const Content& content, cons
 Result<KeyAndCertificate> make_pair(const Content& content, const Signer* signer) {
   const openssl::Key key(EVP_EC_gen("P-256"));
   if (!key) return tls_failure("making a key");
-  auto pem = sign_certificate(key.get(), content, signer);
-  if (!pem) return std::unexpected(std::move(pem.error()));
-  return KeyAndCertificate{.key_pem = pem_of(key.get()), .certificate_pem = std::move(*pem)};
+  KUBE_TRY(pem, sign_certificate(key.get(), content, signer));
+  return KeyAndCertificate{.key_pem = pem_of(key.get()), .certificate_pem = std::move(pem)};
 }
 
 }  // namespace
@@ -347,11 +344,9 @@ Result<CertificateInfo> read_certificate(std::string_view certificate_pem) {
   const openssl::Bio bio = openssl::bio_of(certificate_pem);
   const openssl::Certificate certificate = openssl::read_pem_certificate(bio.get());
   if (!certificate) return fail(Errc::parse, "certificate: " + openssl::take_error());
-  auto from = time_of(X509_get0_notBefore(certificate.get()));
-  if (!from) return std::unexpected(std::move(from.error()));
-  auto to = time_of(X509_get0_notAfter(certificate.get()));
-  if (!to) return std::unexpected(std::move(to.error()));
-  return CertificateInfo{.subject = subject_of(certificate.get()), .not_before = *from, .not_after = *to};
+  KUBE_TRY(from, time_of(X509_get0_notBefore(certificate.get())));
+  KUBE_TRY(to, time_of(X509_get0_notAfter(certificate.get())));
+  return CertificateInfo{.subject = subject_of(certificate.get()), .not_before = from, .not_after = to};
 }
 
 Result<bool> key_matches(std::string_view key_pem, std::string_view certificate_pem) {
