@@ -115,6 +115,9 @@ def _latency(manner: str, foul: dict[str, dict[str, Any]]) -> report.Row:
 def _open(connections: dict[str, Any]) -> list[report.Row]:
     found = []
     for use, most in MAX_CONNECTIONS.items():
+        # An earlier commit may not count these.
+        if f"{use} streams" not in connections:
+            continue
         streams, made = connections[f"{use} streams"], connections[f"{use} connections"]
         measured = (
             f"{streams['all']:.0f} on {made['all']:.0f}; to {streams['where']} {streams['most']:.0f}, at most "

@@ -10,11 +10,16 @@ from builddir import PYTHON, ROOT, ninja, quietly
 MESON = (PYTHON, "-m", "mesonbuild.mesonmain")
 
 
+def stage(build: Path, root: Path) -> bool:
+    """Installs the libraries of a build directory below `root`, as if that were /."""
+    return quietly(*MESON, "install", "-C", build, "--no-rebuild", "--quiet", "--tags", "devel", "--destdir", root)
+
+
 def build_example(name: str, build: Path, place: Path) -> Path | None:
     """Installs the libraries of a build directory into `place`, an empty directory outside of the tree, and builds a copy of
     examples/NAME there. Returns the example's build directory; None, and the end of what was said, if it cannot be built."""
     staged, copy, made = place / "root", place / name, place / "build"
-    if not quietly(*MESON, "install", "-C", build, "--no-rebuild", "--quiet", "--tags", "devel", "--destdir", staged):
+    if not stage(build, staged):
         return None
     shutil.copytree(ROOT / "examples" / name, copy, ignore=shutil.ignore_patterns("build"))
     (pc,) = staged.rglob("liqo-api.pc")

@@ -17,7 +17,6 @@ namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 namespace annotations = liqo::api::annotations;
 using kube::Errc;
-using kube::ObjectKey;
 using kube::string_at;
 using liqo::api::phase_of;
 using model::MoveRecord;

@@ -52,6 +52,7 @@ void BoundedTwins::stop_waiting(const kube::ObjectKey& shadow) {
 
 std::vector<std::string> BoundedTwins::waited_for() const {
   std::vector<std::string> twins;
+  twins.reserve(short_.size());
   for (const auto& [twin, keys] : short_) twins.push_back(twin);
   return twins;
 }

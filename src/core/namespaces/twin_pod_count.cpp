@@ -34,6 +34,7 @@ void TwinPodCount::forget(const kube::ObjectKey& key) {
 
 std::vector<std::string> TwinPodCount::twins() const {
   std::vector<std::string> twins;
+  twins.reserve(sums_.size());
   for (const auto& [twin, sum] : sums_) twins.push_back(twin);
   return twins;
 }
