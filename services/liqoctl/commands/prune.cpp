@@ -77,7 +77,8 @@ asio::awaitable<Result<std::set<std::string>>> read_allowed(Cluster& consumer, s
 asio::awaitable<Result<bool>> keeps_pods(Cluster& consumer, std::string ns) {
   KUBE_CO_TRY(found, co_await consumer.find(kinds::namespace_offloadings,
                                             {std::move(ns), std::string(liqo::api::namespace_offloading_name)}));
-  co_return found&& liqo::api::NamespaceOffloading(*found).pod_strategy() == liqo::api::PodOffloadingStrategy::local;
+  co_return found.has_value() &&
+      liqo::api::NamespaceOffloading(*found).pod_strategy() == liqo::api::PodOffloadingStrategy::local;
 }
 
 asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pair& pair, const PruneFlags& flags) {

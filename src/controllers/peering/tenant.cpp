@@ -97,7 +97,8 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
   controller_.watch(shadow_pods_, [this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
   controller_.watch(pods_, [this](const kube::ObjectKey& key) { see_pod(key); }, all);
   controller_.watch(cluster_bindings_, [all](const kube::ObjectKey&) { all(); }, all);
-  controller_.reads(namespaces_, consumer_namespaces_);
+  controller_.watch(consumer_namespaces_, [](const kube::ObjectKey&) {}, all);
+  controller_.reads(namespaces_);
   namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) {
     controller_.enqueue_all(tenants_->store(), key.ns);
     if (key.ns == context_.settings.liqo_namespace) see_binding_to_leader(key);
