@@ -26,14 +26,6 @@ Result<> in_phases(bool fails) {
   return {};
 }
 
-Result<> after_condition(bool asked) {
-  if (asked)
-    KUBE_TRYV(number(true));
-  else
-    return fail(Errc::closed, "nobody asked");
-  return {};
-}
-
 Result<std::unique_ptr<int>> owned(bool fails) {
   KUBE_TRY(found, number(fails));
   return std::make_unique<int>(found);
@@ -66,11 +58,6 @@ TEST_CASE("KUBE_TRY names what a Result has, and passes its failure on") {
 TEST_CASE("a phase is put in front of what KUBE_TRYV passes on") {
   CHECK(in_phases(false));
   CHECK(in_phases(true).error().text() == "counting: no number");
-}
-
-TEST_CASE("an else after KUBE_TRYV belongs to the condition before it") {
-  CHECK(after_condition(true).error().text() == "no number");
-  CHECK(after_condition(false).error().text() == "nobody asked");
 }
 
 TEST_CASE("what cannot be copied is handed on by moving it") {

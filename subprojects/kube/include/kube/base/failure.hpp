@@ -106,9 +106,7 @@ inline PassedOn<Failure> pass_on(Failure failure, std::string_view phase) { retu
 #define KUBE_JOIN_IMPL(left, right) left##right
 #define KUBE_JOIN(left, right) KUBE_JOIN_IMPL(left, right)
 #define KUBE_TRYV_IMPL(leave, tried, expression, ...) \
-  if (auto tried = (expression); tried) {             \
-  } else                                              \
-    leave ::kube::pass_on(std::move(tried.error()) __VA_OPT__(, ) __VA_ARGS__)
+  if (auto tried = (expression); !tried) leave ::kube::pass_on(std::move(tried.error()) __VA_OPT__(, ) __VA_ARGS__)
 #define KUBE_TRY_IMPL(leave, tried, name, expression, ...)                                \
   auto tried = (expression);                                                              \
   if (!tried) leave ::kube::pass_on(std::move(tried.error()) __VA_OPT__(, ) __VA_ARGS__); \
@@ -118,7 +116,8 @@ inline PassedOn<Failure> pass_on(Failure failure, std::string_view phase) { retu
 /// until the end of the block; of one that has failed, the function returns the failure. `phase` is put in front of its
 /// text. `name` is an lvalue reference: it is returned by std::move(name), or it is copied. KUBE_TRYV(expression[,
 /// phase]) is for a Result whose value nobody needs. KUBE_CO_TRY and KUBE_CO_TRYV are for coroutines. KUBE_TRY and
-/// KUBE_CO_TRY are several statements, so they stand in a block. Their names are those of Boost.Outcome's macros.
+/// KUBE_CO_TRY are several statements, so they stand in a block, and no else follows the others. Their names are those
+/// of Boost.Outcome's macros.
 #define KUBE_TRY(...) KUBE_TRY_IMPL(return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)
 #define KUBE_TRYV(...) KUBE_TRYV_IMPL(return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)
 #define KUBE_CO_TRY(...) KUBE_TRY_IMPL(co_return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)
