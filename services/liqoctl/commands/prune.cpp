@@ -54,12 +54,10 @@ asio::awaitable<Result<std::map<std::string, std::string>>> twins_of(Cluster& co
 asio::awaitable<Result<std::set<std::string>>> read_references(Cluster& cluster, std::string ns) {
   std::set<std::string> referred;
   for (const kube::Resource& kind : referring) {
-    auto found = co_await cluster.list(kind, ns);
-    if (!found)
-      co_return kube::fail(std::move(found.error()), "nothing is deleted, because which Secrets the " +
-                                                         std::string(kind.plural) + " of namespace " + ns +
-                                                         " use is not known");
-    for (const Object& object : *found) model::add_references(object, referred);
+    KUBE_CO_TRY(found, co_await cluster.list(kind, ns),
+                "nothing is deleted, because which Secrets the " + std::string(kind.plural) + " of namespace " + ns +
+                    " use is not known");
+    for (const Object& object : found) model::add_references(object, referred);
   }
   co_return referred;
 }
