@@ -11,7 +11,7 @@ namespace {
 
 /// Cluster rome, which knows this process by `name`.
 struct Cluster : testing::SimulatedCluster {
-  explicit Cluster(const std::string& name) : SimulatedCluster({.name = "rome", .actor = name, .random = 2}) {}
+  explicit Cluster(const std::string& name) : testing::SimulatedCluster({.name = "rome", .actor = name, .random = 2}) {}
 
   Result<std::string> ask() {
     std::optional<Result<std::string>> answer;
