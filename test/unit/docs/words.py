@@ -168,7 +168,7 @@ _REFERS = re.compile(r"(?:^|[.!?] )(Likewise|As before)\b")
 
 
 def sentences(words: str) -> list[str]:
-    """A sentence ends at a full stop, question mark or exclamation mark before a space; code in backticks is one word."""
+    """A sentence ends at a full stop, a question mark or an exclamation mark before a space; `code here` is one word."""
     return _END.split(_NO_END.sub(r"\1 ", _CODE.sub("code", words)))
 
 
