@@ -161,14 +161,14 @@ def texts_of_code(path: str, text: str) -> list[Text]:
 # -- Breaches ---------------------------------------------------------------------------------------------------------
 
 _CODE = re.compile(r"`[^`]*`")
-_END = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+")
+_END = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+|\s·\s")
 _NO_END = re.compile(r"\b(e\.g|i\.e|etc|cf|vs|approx)\.\s")
 _WORD = re.compile(r"\w")
 _REFERS = re.compile(r"(?:^|[.!?] )(Likewise|As before)\b")
 
 
 def sentences(words: str) -> list[str]:
-    """A sentence ends at a full stop, a question mark or an exclamation mark before a space; `code here` is one word."""
+    """A sentence ends at a mark before a space, and so does an entry of an index at a `·`; `code here` is one word."""
     return _END.split(_NO_END.sub(r"\1 ", _CODE.sub("code", words)))
 
 

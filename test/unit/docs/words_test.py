@@ -72,6 +72,7 @@ def test_a_text_that_refers_to_the_one_before_it(path, text, found):
         ("a.md", f"```\n{LONG}\n```\n<!-- {LONG} -->\n", []),
         ("a.md", f"| a | b |\n| --- | --- |\n| {LONG} | {JUST} |\n", [("sentence", 3)]),
         ("a.md", f"> {LONG}\n", [("sentence", 1)]),
+        ("a.md", f"{JUST} · {JUST}\n", []),
         ("a.cpp", f"int a;\n// {JUST}\n// word\n", [("sentence", 2)]),
         ("a.cpp", f"// {JUST}\n//\n// {JUST}\n", []),
         ("a.cpp", f"// NOLINTNEXTLINE: {LONG}\n", []),
