@@ -1,4 +1,4 @@
-"""What docs/ promises is tested: every test that a page names is there, and what users are said to see stands in the
+"""The promises of docs/ are tested: every test that a page names is there, and what users are said to see stands in the
 code."""
 
 import functools
