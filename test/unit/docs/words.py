@@ -28,7 +28,7 @@ FOLDERS = ("src", "include", "services", "subprojects/kube", "test", "tools", "b
 OTHERS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 # Made from the code, which is where their words are.
 GENERATED = {f"docs/{page}.md" for page in ("commands", "flags", "metrics", "values")}
-PASSED_OVER = re.compile(r"^(build.*|__pycache__|packagecache|node_modules|\..*)$")
+PASSED_OVER = re.compile(r"^(build.*|__pycache__|subprojects|node_modules|\..*)$")
 
 
 @dataclass(frozen=True)
