@@ -155,6 +155,22 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
   return patch;
 }
 
+struct FeaturesPatch {
+  std::optional<json::value> value;
+  bool worth_writing = false;  ///< whether it cannot wait for the next heartbeat
+};
+
+/// A server before Kubernetes 1.36 leaves the field out of what it stores, so that a difference alone must not lead to
+/// a write. The labels of the Node, which every server keeps, say what was to be written last, and a list in its status
+/// that the server keeps it. What differs otherwise goes with the next heartbeat: then home has been updated meanwhile,
+/// or a write of the status has failed behind that of the labels.
+FeaturesPatch features_patch(const kube::Object& node, const json::array& wanted) {
+  const json::array& shown = kube::array_at(node.status(), {"declaredFeatures"});
+  if (shown == wanted) return {};
+  return {.value = wanted.empty() ? json::value(nullptr) : json::value(wanted),
+          .worth_writing = !shown.empty() || node_features(node.labels()) != wanted};
+}
+
 /// A process or a session that has just started has not reached the provider yet. What an earlier one wrote of it
 /// stays.
 void leave_unknown(json::object& wanted, const json::object& live, const ProviderHealth& health) {
@@ -191,7 +207,9 @@ std::optional<json::object> status_patch(const kube::Object& node, const NodeSou
     patch["images"] = images.empty() ? json::value(nullptr) : json::value(images);
 
   ConditionsPatch conditions = conditions_patch(live, kube::array_at(wanted, {"conditions"}), now, heartbeat);
-  if (patch.empty() && !conditions.worth_writing) return std::nullopt;
+  FeaturesPatch features = features_patch(node, kube::array_at(wanted, {"declaredFeatures"}));
+  if (patch.empty() && !conditions.worth_writing && !features.worth_writing) return std::nullopt;
+  if (features.value) patch["declaredFeatures"] = std::move(*features.value);
   patch["conditions"] = std::move(conditions.entries);
   return json::object{{"metadata", json::object{{"uid", node.uid()}}}, {"status", std::move(patch)}};
 }
