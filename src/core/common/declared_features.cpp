@@ -12,6 +12,17 @@ constexpr std::string_view domain = "features.liqo.io";
 constexpr std::string_view present = "true";
 /// That of the name of a label's key.
 constexpr std::size_t max_name = 63;
+/// What liqod would have to do itself, as the kubelet of the virtual node, and does not.
+constexpr std::string_view not_ours[] = {
+    // Prepares the devices that home's scheduler has allocated, which are none of the provider's.
+    "DRAOptionalNodeOperations",
+    // Serves port-forward in WebSockets, which API servers then pass on as they come. liqod serves it over SPDY alone.
+    "ExtendWebSocketsToKubelet",
+    // Changes volumes in a resize. Those to the provider carry cpu and memory alone.
+    "InPlacePodVerticalScalingMemoryBackedVolumes",
+    // Takes a field of volume mounts that the pod firewall refuses.
+    "VolumeBindMountOptions",
+};
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_alphanumeric(char c) { return is_upper(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
@@ -22,6 +33,8 @@ bool is_feature_name(std::string_view name) {
          std::ranges::all_of(name, is_alphanumeric);
 }
 
+bool is_ours(std::string_view name) { return std::ranges::find(not_ours, name) == std::ranges::end(not_ours); }
+
 }  // namespace
 
 std::string feature_key(std::string_view feature) { return std::string(domain).append("/").append(feature); }
@@ -29,7 +42,9 @@ std::string feature_key(std::string_view feature) { return std::string(domain).a
 bool is_feature_key(std::string_view key) { return key.size() > domain.size() && domain_of(key) == domain; }
 
 bool is_feature_label(std::string_view key, std::string_view value) {
-  return is_feature_key(key) && is_feature_name(key.substr(domain.size() + 1)) && value == present;
+  if (!is_feature_key(key) || value != present) return false;
+  const std::string_view name = key.substr(domain.size() + 1);
+  return is_feature_name(name) && is_ours(name);
 }
 
 ToldFeatures told_features(std::vector<std::string> declared) {
@@ -38,6 +53,7 @@ ToldFeatures told_features(std::vector<std::string> declared) {
   declared.erase(repeated.begin(), repeated.end());
   ToldFeatures features;
   for (std::string& feature : declared) {
+    if (!is_ours(feature)) continue;
     const bool is_told = features.told.size() < max_declared_features && is_feature_name(feature);
     (is_told ? features.told : features.left_out).push_back(std::move(feature));
   }

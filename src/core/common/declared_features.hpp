@@ -20,8 +20,9 @@ std::string feature_key(std::string_view feature);
 /// Whether the key is in the domain of these labels.
 bool is_feature_key(std::string_view key);
 
-/// Whether a label tells of a feature that a Node can show: API servers refuse the whole status of a Node for one name
-/// that is not in UpperCamelCase.
+/// Whether a label tells of a feature that a virtual node can declare: API servers refuse the whole status of a Node
+/// for one name that is not in UpperCamelCase, and some features are what liqod would have to do itself, which it does
+/// not.
 bool is_feature_label(std::string_view key, std::string_view value);
 
 /// Features that nodes declare, each once and sorted.
@@ -30,7 +31,8 @@ struct ToldFeatures {
   std::vector<std::string> left_out;  ///< beyond the bound, or with a name that the key of a label cannot have
 };
 
-/// Which features can be told. `declared`: in any order; of those beyond the bound the first by name are told.
+/// Which features can be told. `declared`: in any order; of those beyond the bound the first by name are told. Features
+/// that no virtual node can declare, whatever its provider does, are in neither list.
 ToldFeatures told_features(std::vector<std::string> declared);
 
 /// The features that labels tell of, within the bound and sorted by bytes, without which API servers refuse the list.

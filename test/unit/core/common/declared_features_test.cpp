@@ -9,6 +9,10 @@ namespace {
 using namespace testing;
 using Names = std::vector<std::string>;
 
+/// Features of kubelets that liqod does not have, whatever the provider's have.
+const Names not_ours{"DRAOptionalNodeOperations", "ExtendWebSocketsToKubelet",
+                     "InPlacePodVerticalScalingMemoryBackedVolumes", "VolumeBindMountOptions"};
+
 /// F100, F101 and so on, in the order of their names.
 Names numbered(int count) {
   Names names;
@@ -31,13 +35,17 @@ TEST_CASE("features are told by names that the key of a label can have, sorted, 
            Row{"part of a feature", {"A/b", "A"}, {"A"}, {"A/b"}},
            Row{"no names", {"", "A.B", "A-B", "1A", "\u00c4"}, {}, {"", "1A", "A-B", "A.B", "\u00c4"}},
            Row{"lengths", {longest, too_long}, {longest}, {too_long}},
+           Row{"what liqod would have to do itself", not_ours, {}, {}},
+           Row{"that beside others", {"A", "ExtendWebSocketsToKubelet", "Z/z"}, {"A"}, {"Z/z"}},
        }) {
     CAPTURE(row.title);
     const ToldFeatures features = told_features(row.declared);
     CHECK(features.told == row.told);
     CHECK(features.left_out == row.left_out);
   }
-  const ToldFeatures many = told_features(numbered(26));
+  Names with_others = numbered(26);
+  with_others.insert(with_others.end(), not_ours.begin(), not_ours.end());
+  const ToldFeatures many = told_features(with_others);
   CHECK(many.told == numbered(24));
   CHECK(many.left_out == Names{"F124", "F125"});
 }
@@ -57,11 +65,17 @@ TEST_CASE("labels tell of a feature by their domain, its name and the value true
   CHECK_FALSE(is_feature_key("features.liqo.io"));
   CHECK_FALSE(is_feature_key("liqo.io/A"));
   CHECK(is_feature_label(feature_key("A"), "true"));
+  for (const std::string& name : not_ours) {
+    CAPTURE(name);
+    CHECK(is_feature_key(feature_key(name)));
+    CHECK_FALSE(is_feature_label(feature_key(name), "true"));
+  }
 }
 
 TEST_CASE("what labels tell is sorted and bounded, whoever wrote them") {
   CHECK(features_of(parse_value(R"({"features.liqo.io/B": "true", "region": "eu", "features.liqo.io/A": "true",
-    "features.liqo.io/C": "no", "features.liqo.io/D": true, "features.liqo.io/e": "true"})")
+    "features.liqo.io/C": "no", "features.liqo.io/D": true, "features.liqo.io/e": "true",
+    "features.liqo.io/ExtendWebSocketsToKubelet": "true"})")
                         .get_object()) == Names{"A", "B"});
   json::object labels;
   for (const std::string& name : numbered(1000)) labels[feature_key(name)] = "true";
