@@ -73,6 +73,13 @@ json::object condition_of(const NodeCondition& condition, const std::string& now
           {"lastTransitionTime", now}};
 }
 
+/// The features that a Node with these labels declares (`status.declaredFeatures`).
+json::array node_features(const json::object& labels) {
+  json::array features;
+  for (const std::string& feature : features_of(labels)) features.emplace_back(feature);
+  return features;
+}
+
 }  // namespace
 
 ProviderHealth::Network network_state(const kube::Object* foreign_cluster) {
@@ -198,12 +205,6 @@ json::array node_conditions(const api::VirtualNode& virtual_node, const json::ob
     conditions.push_back(std::move(condition));
   }
   return conditions;
-}
-
-json::array node_features(const json::object& labels) {
-  json::array features;
-  for (const std::string& feature : features_of(labels)) features.emplace_back(feature);
-  return features;
 }
 
 json::object node_status(const NodeSources& of, kube::WallTime now) {

@@ -1,6 +1,7 @@
 // Plans the writes to a Node whose VirtualNode or provider has changed.
 #include <algorithm>
 
+#include "core/common/declared_features.hpp"
 #include "core/common/difference.hpp"
 #include "core/nodes/wanted_node.hpp"
 #include "kube/k8s/condition.hpp"
@@ -160,15 +161,21 @@ struct FeaturesPatch {
   bool worth_writing = false;  ///< whether it cannot wait for the next heartbeat
 };
 
-/// A server before Kubernetes 1.36 leaves the field out of what it stores, so that a difference alone must not lead to
-/// a write. The labels of the Node, which every server keeps, say what was to be written last, and a list in its status
-/// that the server keeps it. What differs otherwise goes with the next heartbeat: then home has been updated meanwhile,
-/// or a write of the status has failed behind that of the labels.
+/// A server without the feature gate NodeDeclaredFeatures (before Kubernetes 1.36 by default) leaves the field out of
+/// what it stores, so that a difference alone must not lead to a write. A list in the status says that the server keeps
+/// it, and a label that the Node lacks that its feature has not been told yet. What differs otherwise goes with the
+/// next heartbeat: then home has been updated meanwhile, a write of the status has failed behind that of the labels, or
+/// somebody else has set the label. Labels that are not wanted may be somebody else's and stay for good, so that they
+/// decide nothing.
 FeaturesPatch features_patch(const kube::Object& node, const json::array& wanted) {
   const json::array& shown = kube::array_at(node.status(), {"declaredFeatures"});
   if (shown == wanted) return {};
+  const bool is_new = std::ranges::any_of(wanted, [&node](const json::value& feature) {
+    const std::string key = feature_key(feature.get_string());
+    return !is_feature_label(key, node.label(key));
+  });
   return {.value = wanted.empty() ? json::value(nullptr) : json::value(wanted),
-          .worth_writing = !shown.empty() || node_features(node.labels()) != wanted};
+          .worth_writing = !shown.empty() || is_new};
 }
 
 /// A process or a session that has just started has not reached the provider yet. What an earlier one wrote of it

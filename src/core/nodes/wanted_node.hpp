@@ -18,8 +18,6 @@ kube::json::array node_taints(const api::VirtualNode& virtual_node, const Provid
 kube::json::object node_resources(const api::VirtualNode& virtual_node);
 kube::json::array node_conditions(const api::VirtualNode& virtual_node, const kube::json::object& resources,
                                   const ProviderHealth& health, kube::WallTime now);
-/// The features that a Node with these labels declares (`status.declaredFeatures`).
-kube::json::array node_features(const kube::json::object& labels);
 kube::json::object node_status(const NodeSources& of, kube::WallTime now);
 
 /// The taint with this key and effect, or nullptr.

@@ -132,7 +132,8 @@ TEST_CASE("a Node declares the features that its labels tell of") {
   const kube::Object plain = with(R"({"zone": "a"})"),
                      able = with(R"({"features.liqo.io/B": "true", "features.liqo.io/A": "true",
                                      "features.liqo.io/c": "true", "features.liqo.io/D": "no"})"),
-                     less = with(R"({"features.liqo.io/B": "true"})");
+                     less = with(R"({"features.liqo.io/B": "true"})"),
+                     more = with(R"({"features.liqo.io/B": "true", "features.liqo.io/E": "true"})");
   CHECK_FALSE(node_of(plain).status().contains("declaredFeatures"));
   CHECK(declared(node_of(able)) == R"(["A","B"])");
 
@@ -162,9 +163,25 @@ TEST_CASE("a Node declares the features that its labels tell of") {
     const node_action::Update beat = update(node, able, healthy(), 6min);
     REQUIRE(beat.status.has_value());
     CHECK(declared(after(node, beat)) == R"(["A","B"])");
-    // Something new to tell is tried at once.
-    CHECK(declared(after(node, update(node, less))) == R"(["B"])");
+    // Something new to tell is tried at once, and once.
+    const node_action::Update told = update(node, more);
+    CHECK(declared(after(node, told)) == R"(["B","E"])");
+    const kube::Object next = after(node, {.metadata = told.metadata, .status = std::nullopt});
+    CHECK_FALSE(update(next, more).status.has_value());
+    CHECK_FALSE(update(node, less).status.has_value());
     CHECK_FALSE(update(node, plain).status.has_value());
+  }
+  SUBCASE("nor for labels that somebody else has set and liqod does not remove") {
+    kube::Object node = node_of(able);
+    node.mutable_status().erase("declaredFeatures");
+    node.set_label("features.liqo.io/Z", "true");
+    CHECK_FALSE(update(node, able).status.has_value());
+    kube::Object bare = node_of(plain);
+    bare.set_label("features.liqo.io/Z", "true");
+    CHECK_FALSE(update(bare, plain).status.has_value());
+    // A label with another value tells of nothing.
+    bare.set_label("features.liqo.io/B", "no");
+    CHECK(declared(after(bare, update(bare, less))) == R"(["B"])");
   }
 }
 
