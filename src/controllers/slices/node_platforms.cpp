@@ -35,8 +35,7 @@ void NodePlatforms::set_watching(bool wanted) {
 bool NodePlatforms::is_coming() const { return nodes_ && !common_ && context_.clock.now() - since_ < patience; }
 
 void NodePlatforms::take(const kube::Change& node) {
-  platforms_.set_node(node.key.name, node.now);
-  tell();
+  if (platforms_.set_node(node.key.name, node.now)) tell();
 }
 
 void NodePlatforms::tell() {

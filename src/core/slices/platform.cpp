@@ -22,6 +22,15 @@ bool is_lasting(const kube::json::value& taint) {
          !key.starts_with("node.cloudprovider.kubernetes.io/") && key != "ToBeDeletedByClusterAutoscaler";
 }
 
+std::string_view os_of(const kube::Object& node) {
+  const std::string_view os = node.label("kubernetes.io/os");
+  return os.empty() ? usual_os : os;
+}
+std::string_view architecture_of(const kube::Object& node) { return node.label("kubernetes.io/arch"); }
+const kube::json::array& declared_by(const kube::Object& node) {
+  return kube::array_at(node.status(), {"declaredFeatures"});
+}
+
 /// What is in both sorted lists.
 std::vector<std::string> shared(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   std::vector<std::string> both;
@@ -32,27 +41,38 @@ std::vector<std::string> shared(const std::vector<std::string>& a, const std::ve
 }  // namespace
 
 Platforms::Kind Platforms::kind_of(const kube::Object& node) {
-  Kind kind{.os = std::string(node.label("kubernetes.io/os")),
-            .architecture = std::string(node.label("kubernetes.io/arch")),
-            .features = {}};
-  if (kind.os.empty()) kind.os = usual_os;
-  for (const kube::json::value& feature : kube::array_at(node.status(), {"declaredFeatures"}))
+  Kind kind{.os = std::string(os_of(node)), .architecture = std::string(architecture_of(node)), .features = {}};
+  for (const kube::json::value& feature : declared_by(node))
     if (feature.is_string()) kind.features.emplace_back(std::string_view(feature.get_string()));
   std::ranges::sort(kind.features);
   return kind;
 }
 
-void Platforms::set_node(const std::string& name, const kube::Object* node) {
-  if (const auto known = nodes_.find(name); known != nodes_.end()) {
-    const auto [kind, tainted] = known->second;
-    if (--kind->second == 0) counts_of(tainted).erase(kind);
+/// API servers keep the list sorted; one that is not is of no kind here, and is counted anew.
+bool Platforms::is_of(const kube::Object& node, const Kind& kind) {
+  const auto is_same = [](const kube::json::value& said, const std::string& known) {
+    return said.is_string() && said.get_string() == known;
+  };
+  return os_of(node) == kind.os && architecture_of(node) == kind.architecture &&
+         std::ranges::equal(declared_by(node), kind.features, is_same);
+}
+
+bool Platforms::set_node(const std::string& name, const kube::Object* node) {
+  const bool counts = node && is_for_consumers(*node);
+  const bool tainted = counts && std::ranges::any_of(kube::array_at(node->spec(), {"taints"}), is_lasting);
+  const auto known = nodes_.find(name);
+  if (known == nodes_.end() && !counts) return false;
+  if (known != nodes_.end()) {
+    const Node before = known->second;
+    if (counts && before.tainted == tainted && is_of(*node, before.kind->first)) return false;
+    if (--before.kind->second == 0) counts_of(before.tainted).erase(before.kind);
     nodes_.erase(known);
   }
-  if (!node || !is_for_consumers(*node)) return;
-  const bool tainted = std::ranges::any_of(kube::array_at(node->spec(), {"taints"}), is_lasting);
+  if (!counts) return true;
   const auto kind = counts_of(tainted).try_emplace(kind_of(*node), 0).first;
   ++kind->second;
   nodes_.emplace(name, Node{.kind = kind, .tainted = tainted});
+  return true;
 }
 
 Platform Platforms::common() const {
@@ -69,7 +89,10 @@ Platform Platforms::common() const {
   for (const auto& [kind, nodes] : counts) {
     if (kind.os != os) continue;
     architectures.insert(kind.architecture);
-    features = features ? shared(*features, kind.features) : kind.features;
+    if (features)
+      features = shared(*features, kind.features);
+    else
+      features = kind.features;
   }
   if (architectures.size() == 1 || !architectures.contains(usual_architecture))
     common.architecture = *architectures.begin();

@@ -14,7 +14,7 @@ namespace liqo::core {
 struct Platform {
   std::string os, architecture;                     ///< the values of the labels; "" = not told
   std::vector<std::string> features = {};           ///< that all nodes declare (`status.declaredFeatures`), sorted
-  std::vector<std::string> features_left_out = {};  ///< likewise, which cannot be told
+  std::vector<std::string> features_left_out = {};  ///< those that all nodes declare and that cannot be told
   bool operator==(const Platform&) const = default;
 };
 
@@ -28,8 +28,9 @@ class Platforms {
   Platforms& operator=(Platforms&&) = default;
 
   /// Takes the state of a node; null where it is gone. Nodes that are not for consumers (is_for_consumers) do not
-  /// count.
-  void set_node(const std::string& name, const kube::Object* node);
+  /// count. False: what counts is as it was, so that common() has the same answer. That is found out without allocating
+  /// anything, because it is so for nearly all heartbeats.
+  bool set_node(const std::string& name, const kube::Object* node);
 
   /// Nodes with a lasting taint decide only where all nodes have one, because consumers' tolerations are left out of
   /// their pods. Linux nodes decide where there are any, because pods are for Linux unless they say otherwise; another
@@ -52,6 +53,7 @@ class Platforms {
     bool tainted = false;
   };
   static Kind kind_of(const kube::Object& node);
+  static bool is_of(const kube::Object& node, const Kind& kind);
   Counts& counts_of(bool tainted) { return tainted ? tainted_ : open_; }
 
   std::map<std::string, Node> nodes_;

@@ -127,6 +127,40 @@ TEST_CASE("consumers are told the features that each node declares to which thei
   CHECK(platforms.common() == Platform());
 }
 
+TEST_CASE("a node that is what it was changes nothing that is told") {
+  Platforms platforms;
+  kube::Object one = with_features(R"(["A", "B"])");
+  CHECK_FALSE(platforms.set_node("a", nullptr));
+  CHECK(platforms.set_node("a", &one));
+  CHECK_FALSE(platforms.set_node("a", &one));
+  // A heartbeat, a cordon and trouble that passes.
+  one.mutable_status()["conditions"] = parse_value(R"([{"type": "Ready", "status": "False"}])");
+  one.mutable_spec() = parse_value(R"({"unschedulable": true, "taints":
+    [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]})")
+                           .as_object();
+  CHECK_FALSE(platforms.set_node("a", &one));
+  one.set_label("kubernetes.io/os", "");
+  CHECK_FALSE(platforms.set_node("a", &one));
+
+  for (const auto& [title, changed] :
+       {std::pair{"fewer features", with_features(R"(["A"])")},
+        std::pair{"other features", with_features(R"(["A", "C"])")},
+        std::pair{"more features", with_features(R"(["A", "C", "D"])")},
+        std::pair{"a taint",
+                  with_features(R"(["A", "C", "D"])", R"({"taints": [{"key": "gpu", "effect": "NoSchedule"}]})")},
+        std::pair{"no features", node("amd64")}, std::pair{"architecture", node("arm64")},
+        std::pair{"OS", node("arm64", "windows")},
+        std::pair{"not for consumers", node("arm64", "windows", control_plane)}}) {
+    CAPTURE(title);
+    CHECK(platforms.set_node("a", &changed));
+    CHECK_FALSE(platforms.set_node("a", &changed));
+  }
+  CHECK_FALSE(platforms.set_node("a", nullptr));
+  CHECK(platforms.set_node("a", &one));
+  CHECK(platforms.set_node("a", nullptr));
+  CHECK(platforms.common() == Platform());
+}
+
 TEST_CASE("what the machines are follows nodes that come, change and go") {
   Platforms platforms;
   const kube::Object arm = node("arm64"), amd = node("amd64");
