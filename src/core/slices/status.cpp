@@ -45,7 +45,13 @@ json::object node_labels(const SlicePolicy& policy, const Platform* platform, co
   }
   for (const std::string& feature : platform ? platform->features : features_of(shown))
     labels[feature_key(feature)] = "true";
-  for (const auto& [name, value] : policy.cluster_labels) labels[name] = value;
+  for (const auto& [name, value] : policy.cluster_labels) {
+    // By another value the operator keeps a feature back: consumers would refuse the label, and tell of it.
+    if (is_feature_key(name) && !is_feature_label(name, value))
+      labels.erase(name);
+    else
+      labels[name] = value;
+  }
   return labels;
 }
 

@@ -215,8 +215,13 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
 TEST_CASE("consumers are told what the machines are, where they agree and the operator says nothing else") {
   const Platform arm{.os = "", .architecture = "arm64"}, windows{.os = "windows", .architecture = "amd64"}, mixed;
   const Platform able{.os = "", .architecture = "", .features = {"A", "B"}, .features_left_out = {"C/d"}};
-  ReadPolicy silent, said;
+  ReadPolicy silent, said, of_features;
   said.cluster_labels = {{"region", "eu"}, {"kubernetes.io/arch", "riscv64"}};
+  of_features.cluster_labels = {{"features.liqo.io/A", "false"},
+                                {"features.liqo.io/C", "true"},
+                                {"features.liqo.io/D", "no"},
+                                {"features.liqo.io/ExtendWebSocketsToKubelet", "true"},
+                                {"features.liqo.io/e", "true"}};
   struct Row {
     std::string_view title, shown;
     const ReadPolicy& policy;
@@ -234,6 +239,8 @@ TEST_CASE("consumers are told what the machines are, where they agree and the op
            Row{"no features any more", R"({"features.liqo.io/Old": "true"})", silent, &mixed, "{}"},
            Row{"features not known yet", R"({"features.liqo.io/Old": "true", "features.liqo.io/X": "y"})", silent,
                nullptr, R"({"features.liqo.io/Old":"true"})"},
+           Row{"the operator's features", R"({"features.liqo.io/A": "true"})", of_features, &able,
+               R"({"features.liqo.io/B":"true","features.liqo.io/C":"true"})"},
            Row{"the operator says", R"({"kubernetes.io/arch": "arm64"})", said, &arm,
                R"({"kubernetes.io/arch":"riscv64","region":"eu"})"},
        }) {
@@ -397,15 +404,16 @@ TEST_CASE("what a provider says is checked before it becomes a node") {
   CHECK(made.dropped.size() == 10);
 }
 
-TEST_CASE("of the features that a provider tells, those are taken that a Node can show") {
+TEST_CASE("of the features that a provider tells, those are taken that a virtual node can declare") {
   kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8"}, "nodeLabels": {"features.liqo.io/A": "true",
-    "features.liqo.io/b": "true", "features.liqo.io/B": "no", "features.liqo.io/C": true, "region": "eu"},
+    "features.liqo.io/b": "true", "features.liqo.io/B": "no", "features.liqo.io/C": true,
+    "features.liqo.io/ExtendWebSocketsToKubelet": "true", "region": "eu"},
     "nodeSelector": {"features.liqo.io/b": "x"}}})");
   const auto made = plan_slice_node(answered, "secret", nullptr);
   const kube::Object node = created_by(made);
   CHECK(json::value(kube::object_at(node.spec(), {"labels"})) == parse_value(R"({"features.liqo.io/A": "true",
     "region": "eu", "liqo.io/remote-cluster-id": "milan"})"));
-  CHECK(made.dropped.size() == 3);
+  CHECK(made.dropped.size() == 4);
   // What pods are selected by at the provider is the provider's.
   CHECK(kube::string_at(node.spec(), {"offloadingPatch", "nodeSelector", "features.liqo.io/b"}) == "x");
 
