@@ -15,7 +15,7 @@ from harness.run import Run
 from harness.wait import stays, wait_for
 
 ARCH = "kubernetes.io/arch"
-# Kubernetes 1.35 keeps what nodes declare only if it is told to; 1.37 always does.
+# Kubernetes 1.35 keeps what nodes declare only if it is told to; from 1.36 on it does by default.
 DECLARING = Options(extra_apiserver=("--feature-gates=NodeDeclaredFeatures=true",))
 
 
@@ -116,9 +116,10 @@ def test_pods_go_where_the_machines_are_of_their_architecture(pair: Pair, namesp
 
 def test_a_virtual_node_declares_what_all_machines_declare(pair: Pair) -> None:
     first, second = pair.machines
-    pair.declare(first, "InPlaceResize", "RestartAll", "Part/of", "X" * 64)
-    pair.declare(second, "InPlaceResize", "Part/of", "X" * 64)
-    # The label of a feature has one slash, and at most 63 characters after it.
+    untold = ("Part/of", "X" * 64, "ExtendWebSocketsToKubelet")
+    pair.declare(first, "InPlaceResize", "RestartAll", *untold)
+    pair.declare(second, "InPlaceResize", *untold)
+    # The label of a feature has one slash, and at most 63 characters after it. Port-forward is served over SPDY alone.
     wait_for(lambda: pair.declared() == ["InPlaceResize"], SOON, "the node to declare what both machines do")
     pair.declare(second, "InPlaceResize", "RestartAll")
     wait_for(lambda: pair.declared() == ["InPlaceResize", "RestartAll"], SOON, "the node to declare more")
