@@ -99,10 +99,14 @@ asio::awaitable<kube::Result<void>> PodStatusWriter::send(const kube::Object& lo
 }
 
 void PodStatusWriter::tell_left_out(const kube::Object& local, const kube::Object& remote) {
-  // The local pod records which remote pod it shows, so a restart of this process does not repeat the Event.
-  if (local.annotation(api::annotations::remote_pod_uid) == remote.uid()) return;
   const auto things = core::left_out_of(local, remote);
-  if (things.empty() || std::exchange(node_.memory.of(local).told_left_out, true)) return;
+  auto& told = node_.memory.of(local).told_left_out;
+  // The local pod records which remote pod it shows, so a restart of this process does not repeat the Event.
+  if (!told) told = local.annotation(api::annotations::remote_pod_uid) == remote.uid() ? things.size() : 0;
+  // The provider notes fields that its API server did not store when the pod is there. A provider that says ever more
+  // is told of no more than `max_left_out` times.
+  if (things.size() <= *told) return;
+  told = things.size();
   node_.warn(local, reasons::left_out, core::describe_left_out(things, node_.cluster()));
 }
 

@@ -13,6 +13,8 @@ namespace {
 // Room for sixteen texts of the greatest length, quoted and escaped.
 constexpr std::size_t max_annotation = 4'096;
 
+constexpr std::string_view field_mark = "field ";
+
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
@@ -44,6 +46,8 @@ std::vector<std::string> read_left_out(std::string_view annotation) {
 
 std::string left_out_priority_class(std::string_view name) { return "priority class " + std::string(name); }
 
+std::string left_out_field(std::string_view path) { return std::string(field_mark) + std::string(path); }
+
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote) {
   std::vector<std::string> things = read_left_out(remote.annotation(api::annotations::left_out));
   const std::string_view wanted = kube::string_at(local.spec(), {"priorityClassName"});
@@ -54,8 +58,17 @@ std::vector<std::string> left_out_of(const kube::Object& local, const kube::Obje
 }
 
 std::string describe_left_out(std::span<const std::string> things, std::string_view provider) {
-  return "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ") +
-         "; its administrator can allow them in the policy of this cluster";
+  std::vector<std::string> forbidden;
+  for (const std::string& thing : things)
+    if (!thing.starts_with(field_mark)) forbidden.push_back(thing);
+  std::string words = "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ");
+  const bool has_fields = forbidden.size() < things.size();
+  if (has_fields)
+    words += "; its API server did not store the fields, as with an older Kubernetes or a feature that is off there";
+  if (!forbidden.empty())
+    words += "; its administrator can allow " + (has_fields ? kube::join(forbidden, ", ") : std::string("them")) +
+             " in the policy of this cluster";
+  return words;
 }
 
 }  // namespace liqo::core

@@ -26,6 +26,9 @@ std::vector<std::string> read_left_out(std::string_view annotation);
 /// The name of a consumer's PriorityClass among these things.
 std::string left_out_priority_class(std::string_view name);
 
+/// The name of a field that the provider's API server did not store (core/offloading/lost_fields.hpp).
+std::string left_out_field(std::string_view path);
+
 /// What the provider's Pod lacks of the pod at home: what its annotation names, and the PriorityClass where the Pod has
 /// none, because some versions of a provider do not note that.
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote);

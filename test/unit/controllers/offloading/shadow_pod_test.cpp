@@ -18,7 +18,11 @@ const kube::ObjectKey key{"shop-rome", "web"};
 
 /// Provider milan, to whom rome gives orders.
 struct Provider : ClusterFixture {
-  Provider() : ClusterFixture("milan") { start_liqod(); }
+  /// `server_reads`: see `ClusterFixture::reads`.
+  explicit Provider(std::function<void(kube::HttpRequest&)> server_reads = {}) : ClusterFixture("milan") {
+    reads = std::move(server_reads);
+    start_liqod();
+  }
   ~Provider() { stop(); }
   void start_liqod() {
     controllers::Settings settings;
@@ -86,6 +90,20 @@ TEST_CASE("an order that nobody refuses costs no write of the ShadowPod") {
   milan.pass(5min);
   CHECK(milan.writes_to("shadowpods") == 0);
   CHECK(milan.writes_to("pods") == 1);
+}
+
+TEST_CASE("what the API server has dropped of a pod is noted on the pod for its home, in one more write") {
+  Provider milan([](kube::HttpRequest& request) {
+    if (request.verb != "create" || request.resource != "pods") return;
+    json::value body = *kube::parse_json(request.body);
+    body.as_object()["spec"].as_object().erase("hostAliases");
+    request.body = json::serialize(body);
+  });
+  milan.order(json::array{json::object{{"ip", "10.0.0.9"}, {"hostnames", json::array{"db"}}}});
+  REQUIRE(milan.reaches([&] { return milan.pod() && milan.pod()->has_annotation(api::annotations::left_out); }));
+  CHECK(milan.pod()->annotation(api::annotations::left_out) == R"(["field hostAliases"])");
+  milan.pass(5min);
+  CHECK(milan.writes_to("pods") == 2);
 }
 
 TEST_CASE(

@@ -19,6 +19,17 @@ TEST_CASE("what a provider leaves out is read as it was written") {
         "them in the policy of this cluster");
 }
 
+TEST_CASE("fields that a server has dropped are told apart from what its administrator could allow") {
+  const Texts fields{left_out_field("hostUsers"), left_out_field("resources")};
+  CHECK(
+      describe_left_out(fields, "milan") ==
+      "cluster milan runs the pod without: field hostUsers, field resources; its API server did not store the fields, "
+      "as with an older Kubernetes or a feature that is off there");
+  const std::string both = describe_left_out(Texts{"annotation a.b/c", left_out_field("hostUsers")}, "milan");
+  CHECK(both.starts_with("cluster milan runs the pod without: annotation a.b/c, field hostUsers; its API server did"));
+  CHECK(both.ends_with("; its administrator can allow annotation a.b/c in the policy of this cluster"));
+}
+
 TEST_CASE("the priority class of a pod at home is missed where the pod that runs has none") {
   constexpr std::string_view high = R"({"priorityClassName": "high"})";
   const struct {

@@ -1,0 +1,62 @@
+#include "core/offloading/dropped_fields.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/common/json_values.hpp"
+#include "core/offloading/lost_fields.hpp"
+#include "kube/base/text.hpp"
+
+namespace liqo::core {
+namespace json = kube::json;
+namespace {
+
+/// A gang (schedulingGroup, in Kubernetes 1.35 workloadRef) is one of home's objects, and its scheduler's business.
+/// Evictions at the provider would wait for responders that run at home.
+constexpr std::string_view missed_fields[] = {"os",          "hostnameOverride",  "overhead", "schedulingGroup",
+                                              "workloadRef", "evictionResponders"};
+
+/// The most fields of each sort that the Event names.
+constexpr std::size_t max_named = 16;
+
+}  // namespace
+
+std::vector<std::string> unsent_fields(const json::object& local_spec) {
+  std::vector<std::string> unsent;
+  for (std::string_view field : missed_fields)
+    if (const json::value* value = local_spec.if_contains(field); value && !is_empty(*value))
+      unsent.emplace_back(field);
+  return unsent;
+}
+
+std::vector<std::string> foreign_fields(const json::object& local_spec) {
+  std::vector<std::string> foreign;
+  const json::array& volumes = kube::array_at(local_spec, {"volumes"});
+  for (std::size_t i = 0; i < volumes.size(); ++i) {
+    const json::array& sources = kube::array_at(volumes[i], {"projected", "sources"});
+    for (std::size_t j = 0; j < sources.size(); ++j)
+      for (const std::string_view source : {"podCertificate", "clusterTrustBundle"})
+        if (!kube::object_at(sources[j], {source}).empty())
+          foreign.push_back("volumes[" + std::to_string(i) + "].projected.sources[" + std::to_string(j) + "]." +
+                            std::string(source));
+  }
+  return foreign;
+}
+
+std::string describe_dropped_fields(const ForgedShadowPod& forged, const kube::Object& created,
+                                    std::string_view provider) {
+  std::vector<std::string> dropped = forged.dropped_fields;
+  std::ranges::move(
+      lost_fields(kube::object_at(forged.shadow.spec(), {"pod"}), kube::object_at(created.spec(), {"pod"})),
+      std::back_inserter(dropped));
+  const std::string cluster = "cluster " + std::string(provider);
+  std::string words;
+  if (!dropped.empty())
+    words = "these fields have no effect in " + cluster + ": " + kube::join_some(dropped, max_named);
+  if (forged.foreign_fields.empty()) return words;
+  if (!words.empty()) words += "; ";
+  return words + "these hold certificates and trust bundles of " + cluster +
+         ", not of home: " + kube::join_some(forged.foreign_fields, max_named);
+}
+
+}  // namespace liqo::core
