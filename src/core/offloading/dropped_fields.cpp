@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/common/json_values.hpp"
 #include "core/offloading/lost_fields.hpp"
 #include "kube/base/text.hpp"
 
@@ -11,21 +10,41 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// A gang (schedulingGroup, in Kubernetes 1.35 workloadRef) is one of home's objects, and its scheduler's business.
-/// Evictions at the provider would wait for responders that run at home.
-constexpr std::string_view missed_fields[] = {"os",          "hostnameOverride",  "overhead", "schedulingGroup",
-                                              "workloadRef", "evictionResponders"};
+/// Fields that have their effect at home, or are forged anew for the provider. Among those that have neither are a gang
+/// (schedulingGroup, in Kubernetes 1.35 workloadRef), which is one of home's objects, and evictionResponders: evictions
+/// at the provider would wait for what runs at home.
+constexpr std::string_view home_fields[] = {"affinity",
+                                            "automountServiceAccountToken",
+                                            "ephemeralContainers",
+                                            "hostIPC",
+                                            "hostNetwork",
+                                            "hostPID",
+                                            "nodeName",
+                                            "nodeSelector",
+                                            "preemptionPolicy",
+                                            "priority",
+                                            "priorityClassName",
+                                            "readinessGates",
+                                            "runtimeClassName",
+                                            "schedulerName",
+                                            "schedulingGates",
+                                            "serviceAccount",
+                                            "serviceAccountName",
+                                            "tolerations"};
 
 /// The most fields of each sort that the Event names.
 constexpr std::size_t max_named = 16;
 
 }  // namespace
 
-std::vector<std::string> unsent_fields(const json::object& local_spec) {
+std::vector<std::string> unsent_fields(const json::object& local_spec, const json::object& sent_spec) {
   std::vector<std::string> unsent;
-  for (std::string_view field : missed_fields)
-    if (const json::value* value = local_spec.if_contains(field); value && !is_empty(*value))
+  for (const auto& [key, value] : local_spec) {
+    const std::string_view field = key;
+    if (!asks_for_nothing(value) && !sent_spec.contains(field) &&
+        std::ranges::find(home_fields, field) == std::end(home_fields))
       unsent.emplace_back(field);
+  }
   return unsent;
 }
 

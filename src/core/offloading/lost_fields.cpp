@@ -13,12 +13,6 @@ namespace {
 /// What entries of a pod's lists are told apart by, the more particular one first: mounts of one volume share a name.
 constexpr std::string_view entry_keys[] = {"mountPath", "devicePath", "name"};
 
-bool asks_for_nothing(const json::value& value) {
-  if (const bool* flag = value.if_bool()) return !*flag;
-  if (value.is_number()) return value.to_number<double>() == 0;
-  return is_empty(value);
-}
-
 /// One step of a path. Paths are put together only for what is lost, because nearly always nothing is.
 struct Step {
   const Step* above;
@@ -79,6 +73,12 @@ class Comparison {
 };
 
 }  // namespace
+
+bool asks_for_nothing(const json::value& value) {
+  if (const bool* flag = value.if_bool()) return !*flag;
+  if (value.is_number()) return value.to_number<double>() == 0;
+  return is_empty(value);
+}
 
 std::vector<std::string> lost_fields(const json::object& sent, const json::object& stored) {
   Comparison comparison;

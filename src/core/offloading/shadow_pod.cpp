@@ -94,12 +94,13 @@ void adapt_service_account(json::object& spec, const kube::Object& local_pod, Ap
   if (!name.empty()) spec["serviceAccountName"] = name;
 }
 
-std::vector<std::string> dropped_fields(const json::object& local_spec, bool host_ports_cleared) {
+std::vector<std::string> dropped_fields(const json::object& local_spec, const json::object& sent_spec,
+                                        bool host_ports_cleared) {
   std::vector<std::string> dropped;
   for (std::string_view field : {"hostNetwork", "hostPID", "hostIPC"})
     if (kube::bool_at(local_spec, {field})) dropped.emplace_back(field);
   if (host_ports_cleared) dropped.emplace_back("hostPort");
-  std::ranges::move(unsent_fields(local_spec), std::back_inserter(dropped));
+  std::ranges::move(unsent_fields(local_spec, sent_spec), std::back_inserter(dropped));
   return dropped;
 }
 
@@ -192,7 +193,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
 
   ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
                                                       {std::string(remote_namespace), std::string(local_pod.name())}),
-                         .dropped_fields = dropped_fields(local_spec, host_ports_cleared),
+                         .dropped_fields = dropped_fields(local_spec, spec, host_ports_cleared),
                          .foreign_fields = foreign_fields(local_spec)};
   json::object& metadata = forged.shadow.mutable_metadata();
   metadata["annotations"] = shadow_annotations(local_pod, labels, ctx);

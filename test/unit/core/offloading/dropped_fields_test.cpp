@@ -33,7 +33,16 @@ TEST_CASE("fields that are not sent are told, each once, and those of a gang amo
       {R"({"workloadRef": {"name": "w", "podGroup": "gang"}})", "workloadRef"},
       {R"({"evictionResponders": [{"name": "acme.io/saver", "priority": 1}]})", "evictionResponders"},
       {R"({"hostPID": true, "overhead": {"cpu": "1"}, "hostnameOverride": "h"})",
-       "hostPID, hostnameOverride, overhead"},
+       "hostPID, overhead, hostnameOverride"},
+      {R"({"fieldOfTomorrow": {"a": 1}, "another": true})", "fieldOfTomorrow, another"},
+      {R"({"fieldOfTomorrow": false, "another": 0})", ""},
+      // What is home's own business, or reaches the provider in another way.
+      {R"({"affinity": {"nodeAffinity": {}}, "nodeSelector": {"a": "b"}, "priorityClassName": "high", "priority": 5,
+           "preemptionPolicy": "Never", "serviceAccountName": "robot", "serviceAccount": "robot", "schedulerName": "mine",
+           "readinessGates": [{"conditionType": "x"}], "tolerations": [{"key": "virtual-node.liqo.io/not-allowed"}],
+           "runtimeClassName": "liqo", "automountServiceAccountToken": true,
+           "ephemeralContainers": [{"name": "debugger"}]})",
+       ""},
       {R"({"schedulingGroup": {}, "evictionResponders": [], "os": null})", ""},
   };
   for (const auto& each : cases) {
