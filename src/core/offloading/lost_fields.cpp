@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "core/common/json_values.hpp"
 #include "core/offloading/left_out.hpp"

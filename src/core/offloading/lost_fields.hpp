@@ -14,10 +14,9 @@ bool asks_for_nothing(const kube::json::value& value);
 
 /// The paths of the fields that were sent and are not in what the server answered, such as
 /// "containers[0].livenessProbe.grpc.mode", at most `max_left_out` of them (left_out.hpp). A server drops what its
-/// version does not know or has switched off (sig-architecture/api-conventions.md, "Unknown fields"), and answers that
-/// all went well. A value that asks for nothing is not missed. Entries of lists are
-/// compared with those of the same name or mount path, and by their place only where both lists are equally long,
-/// because webhooks add entries.
+/// version does not know or has switched off, and answers that all went well. A value that asks for nothing is not
+/// missed. Entries of lists are compared with those of the same name or mount path, and by their place only where both
+/// lists are equally long, because webhooks add entries.
 std::vector<std::string> lost_fields(const kube::json::object& sent, const kube::json::object& stored);
 
 }  // namespace liqo::core

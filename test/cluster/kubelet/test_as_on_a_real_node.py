@@ -306,9 +306,12 @@ def test_fields_that_are_not_sent_are_told_once(story: Story) -> None:
     spec = wait_for(lambda: story.remote("one"), 60, "the pod to be at the provider")["spec"]
     assert "os" not in spec
     words = f"these fields have no effect in cluster {story.provider.name}: os"
-    told = wait_for(lambda: [line for line in kubectl(story, "events", "--for", "pod/one").splitlines() if words in line],
-                    60, "what is not sent to be told")  # fmt: skip
-    assert len(told) == 1 and "OffloadingFieldsDropped" in told[0]
+
+    def told() -> list[str]:
+        return [line for line in kubectl(story, "events", "--for", "pod/one").splitlines() if words in line]
+
+    lines = wait_for(told, 60, "what is not sent to be told")
+    assert len(lines) == 1 and "OffloadingFieldsDropped" in lines[0]
 
 
 def priority_class(name: str, value: int) -> dict[str, Any]:

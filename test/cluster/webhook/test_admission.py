@@ -184,7 +184,9 @@ HOSTILE: dict[str, tuple[dict[str, Any], str]] = {
     "a scheduling gate": ({**POD, "schedulingGates": [{"name": "example.com/never"}]}, "spec.schedulingGates"),
     "a gang": ({**POD, "schedulingGroup": {"podGroupName": "gang"}}, "spec.schedulingGroup"),
     "a certificate of this cluster": (
-        with_volume(projected={"sources": [{"podCertificate": {"signerName": "milan.example/mesh", "keyType": "ED25519"}}]}),
+        with_volume(
+            projected={"sources": [{"podCertificate": {"signerName": "milan.example/mesh", "keyType": "ED25519"}}]}
+        ),
         "podCertificate.signerName",
     ),
     "a device": (

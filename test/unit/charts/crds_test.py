@@ -40,8 +40,8 @@ ALLOWED_ADDITIONS: dict[str, set[str]] = {
 # Go version's CRD is installed they are dropped, and home says so.
 NEWER_FIELDS = {
     ("bindMountOptions", "volumeMounts"), ("defaultUser", "configMap"), ("defaultUser", "downwardAPI"),
-    ("defaultUser", "projected"), ("defaultUser", "secret"), ("evictionResponders", "spec"), ("evictionResponders", "pod"),
-    ("mode", "emptyDir"), ("mode", "grpc"), ("protocol", "httpGet"), ("schedulingGroup", "spec"),
+    ("defaultUser", "projected"), ("defaultUser", "secret"), ("evictionResponders", "spec"),
+    ("evictionResponders", "pod"), ("mode", "emptyDir"), ("mode", "grpc"), ("protocol", "httpGet"), ("schedulingGroup", "spec"),
     ("schedulingGroup", "pod"), ("user", "clusterTrustBundle"), ("user", "items"), ("user", "podCertificate"),
     ("user", "serviceAccountToken"),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Each field of Kubernetes that a pod, or a kind beside it, may have has been decided about (tools/kubernetes-fields)."""
+"""Each field of Kubernetes that a pod, or a kind beside it, may have has been decided about."""
 
 import collections
 import importlib.util
@@ -51,8 +51,8 @@ FORGED = {
     "tolerations": "are sent without that of the taint of virtual nodes",
 }
 
-# What came after Kubernetes 1.35 to other types than those of a PodSpec, and what becomes of it. A type that is new as a
-# whole is decided about with the fields that hold it.
+# What came after Kubernetes 1.35 to other types than those of a PodSpec, and what becomes of it. A type that is new as
+# a whole is decided about with the fields that hold it.
 DECIDED = {
     "JobSpec scheduling": "Jobs stay at home; the schedulingGroup of their pods is told as dropped",
     "NodeSpec podPreemptionPolicy": "is for the administrator of a Node, also of a virtual one",
