@@ -41,7 +41,7 @@ std::vector<std::string> unsent_fields(const json::object& local_spec, const jso
   std::vector<std::string> unsent;
   for (const auto& [key, value] : local_spec) {
     const std::string_view field = key;
-    if (!asks_for_nothing(value) && !sent_spec.contains(field) &&
+    if (!asks_for_nothing(field, value) && !sent_spec.contains(field) &&
         std::ranges::find(home_fields, field) == std::end(home_fields))
       unsent.emplace_back(field);
   }

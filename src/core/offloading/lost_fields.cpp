@@ -14,6 +14,12 @@ namespace {
 /// What entries of a pod's lists are told apart by, the more particular one first: mounts of one volume share a name.
 constexpr std::string_view entry_keys[] = {"mountPath", "devicePath", "name"};
 
+/// The fields of k8s.io/api/core/v1 that are no pointers, and have no default: false or 0 is as good as nothing in
+/// them.
+constexpr std::string_view left_out_at_zero[] = {
+    "chapAuthDiscovery", "chapAuthSession", "hostIPC",    "hostNetwork", "hostPID",   "hostPort", "initialDelaySeconds",
+    "partition",         "readOnly",        "sslEnabled", "stdin",       "stdinOnce", "tty"};
+
 /// One step of a path. Paths are put together only for what is lost, because nearly always nothing is.
 struct Step {
   const Step* above;
@@ -46,7 +52,7 @@ class Comparison {
   void compare(const json::object& sent, const json::object& stored, const Step* above) {
     for (const auto& [key, value] : sent) {
       if (lost.size() >= max_left_out) return;
-      if (asks_for_nothing(value)) continue;
+      if (asks_for_nothing(key, value)) continue;
       const Step step{.above = above, .field = key};
       const json::value* kept = stored.if_contains(key);
       if (!kept || kept->is_null())
@@ -75,10 +81,10 @@ class Comparison {
 
 }  // namespace
 
-bool asks_for_nothing(const json::value& value) {
-  if (const bool* flag = value.if_bool()) return !*flag;
-  if (value.is_number()) return value.to_number<double>() == 0;
-  return is_empty(value);
+bool asks_for_nothing(std::string_view field, const json::value& value) {
+  const bool* flag = value.if_bool();
+  const bool is_zero = flag ? !*flag : value.is_number() && value.to_number<double>() == 0;
+  return is_zero ? std::ranges::find(left_out_at_zero, field) != std::end(left_out_at_zero) : is_empty(value);
 }
 
 std::vector<std::string> lost_fields(const json::object& sent, const json::object& stored) {

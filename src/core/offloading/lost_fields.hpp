@@ -3,14 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/base/json.hpp"
 
 namespace liqo::core {
 
-/// Whether a value says no more than an absent one: null, false, 0, "" and what is empty.
-bool asks_for_nothing(const kube::json::value& value);
+/// Whether a value of that field of a pod says no more than an absent one: null, "" and what is empty; false and 0 only
+/// in fields that API servers leave out then, because `hostUsers: false` and `runAsUser: 0` ask for something.
+bool asks_for_nothing(std::string_view field, const kube::json::value& value);
 
 /// The paths of the fields that were sent and are not in what the server answered, such as
 /// "containers[0].livenessProbe.grpc.mode", at most `max_left_out` of them (left_out.hpp). A server drops what its

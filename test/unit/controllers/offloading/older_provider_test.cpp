@@ -31,7 +31,7 @@ void create_pod(Offloading& world, json::object more) {
 TEST_CASE("a field that the provider did not store is told of, once, with those that are not sent") {
   Offloading world;
   world.outage = drop_host_users;
-  create_pod(world, {{"hostUsers", true}, {"schedulingGroup", json::object{{"podGroupName", "gang"}}}});
+  create_pod(world, {{"hostUsers", false}, {"schedulingGroup", json::object{{"podGroupName", "gang"}}}});
   const auto told = [&] { return world.events(api::reasons::fields_dropped); };
   REQUIRE(world.reaches([&] { return !told().empty(); }));
   CHECK(told().front() == "these fields have no effect in cluster milan: schedulingGroup, hostUsers");

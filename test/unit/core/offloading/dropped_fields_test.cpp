@@ -35,7 +35,8 @@ TEST_CASE("fields that are not sent are told, each once, and those of a gang amo
       {R"({"hostPID": true, "overhead": {"cpu": "1"}, "hostnameOverride": "h"})",
        "hostPID, overhead, hostnameOverride"},
       {R"({"fieldOfTomorrow": {"a": 1}, "another": true})", "fieldOfTomorrow, another"},
-      {R"({"fieldOfTomorrow": false, "another": 0})", ""},
+      {R"({"fieldOfTomorrow": false, "another": 0})", "fieldOfTomorrow, another"},
+      {R"({"fieldOfTomorrow": null, "another": {}})", ""},
       // What is home's own business, or reaches the provider in another way.
       {R"({"affinity": {"nodeAffinity": {}}, "nodeSelector": {"a": "b"}, "priorityClassName": "high", "priority": 5,
            "preemptionPolicy": "Never", "serviceAccountName": "robot", "serviceAccount": "robot", "schedulerName": "mine",
@@ -69,7 +70,7 @@ TEST_CASE("what the provider's signers and trust bundles fill is sent, and told"
 }
 
 TEST_CASE("fields that the provider did not store are told, whatever its version knows") {
-  const ForgedShadowPod forged = forge(R"({"os": {"name": "linux"}, "hostUsers": true,
+  const ForgedShadowPod forged = forge(R"({"os": {"name": "linux"}, "hostUsers": false,
     "volumes": [{"name": "v", "emptyDir": {"mode": 448}}]})");
   kube::Object created = forged.shadow;
   json::object& pod = created.mutable_spec()["pod"].as_object();

@@ -24,6 +24,11 @@ TEST_CASE("fields that a server does not know are found at any depth") {
   } cases[] = {
       {R"({"hostname":"h","hostUsers":true})", R"({"hostname":"h"})", {"hostUsers"}},
       {R"({"hostname":"h"})", R"({"hostname":null})", {"hostname"}},
+      // That a pod has users of its own, or a file is root's, is asked for by what elsewhere says nothing.
+      {R"({"hostUsers":false})", "{}", {"hostUsers"}},
+      {R"({"volumes":[{"name":"s","secret":{"secretName":"s","defaultUser":0}}]})",
+       R"({"volumes":[{"name":"s","secret":{"secretName":"s"}}]})",
+       {"volumes[0].secret.defaultUser"}},
       {R"({"containers":[{"name":"a","livenessProbe":{"grpc":{"port":1,"mode":"TLS"}}}]})",
        R"({"containers":[{"name":"a","livenessProbe":{"grpc":{"port":1,"service":""}}}]})",
        {"containers[0].livenessProbe.grpc.mode"}},
@@ -49,8 +54,9 @@ TEST_CASE("fields that a server does not know are found at any depth") {
 }
 
 TEST_CASE("what asks for nothing is not missed, and what a server or its webhooks add or change is not a loss") {
-  CHECK(lost(R"({"hostNetwork":false,"hostname":"","volumes":[],"nodeSelector":{},"priority":0,"os":null})", "{}") ==
-        Paths{});
+  CHECK(lost(R"({"hostNetwork":false,"hostname":"","volumes":[],"nodeSelector":{},"os":null})", "{}") == Paths{});
+  CHECK(lost(R"({"containers":[{"name":"a","tty":false,"ports":[{"containerPort":80,"hostPort":0}]}]})",
+             R"({"containers":[{"name":"a","ports":[{"containerPort":80}]}]})") == Paths{});
   CHECK(lost(R"({"containers":[{"name":"a","image":"i:1"}]})",
              R"({"containers":[{"name":"a","image":"mirror/i:1","imagePullPolicy":"Always"}],"dnsPolicy":"x"})") ==
         Paths{});
