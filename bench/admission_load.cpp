@@ -195,9 +195,8 @@ class Load {
 asio::awaitable<kube::Result<json::object>> run(const Options& options) {
   auto executor = co_await asio::this_coro::executor;
   kube::async::RealClock clock;
-  auto credentials = liqo::bench::read_credentials(options.kubeconfig, clock);
-  if (!credentials) co_return std::unexpected(std::move(credentials.error()));
-  kube::net::HttpClient client(executor, clock, std::move(*credentials));
+  KUBE_CO_TRY(credentials, liqo::bench::read_credentials(options.kubeconfig, clock));
+  kube::net::HttpClient client(executor, clock, std::move(credentials));
   Load load(executor, options, clock, client);
   co_await load.run();
   co_await client.stop();

@@ -84,10 +84,8 @@ class BareClient {
     while (taken_.size() < options_.count) {
       kube::WatchOptions options{.selection = {.field_selector = "spec.nodeName=" + options_.node},
                                  .send_initial_events = true};
-      auto stream = co_await home_.watch(pods, "", std::move(options));
-      if (!stream) co_return std::unexpected(std::move(stream.error()));
-      auto read = co_await read_pods(*stream);
-      if (!read) co_return read;
+      KUBE_CO_TRY(stream, co_await home_.watch(pods, "", std::move(options)));
+      KUBE_CO_TRYV(co_await read_pods(stream));
     }
     co_return kube::Result<void>();
   }
@@ -95,11 +93,10 @@ class BareClient {
   /// A server ends a watch that is not read on, so pods beyond those in flight are taken off it and wait here.
   asio::awaitable<kube::Result<void>> read_pods(kube::WatchStream& stream) {
     while (taken_.size() < options_.count) {
-      auto event = co_await stream.next();
-      if (!event) co_return std::unexpected(std::move(event.error()));
-      if (!*event) break;
-      kube::Object local(std::move((*event)->object));
-      const bool is_new = (*event)->type == kube::wire::WatchEventType::added && !local.uid().empty() &&
+      KUBE_CO_TRY(event, co_await stream.next());
+      if (!event) break;
+      kube::Object local(std::move(event->object));
+      const bool is_new = event->type == kube::wire::WatchEventType::added && !local.uid().empty() &&
                           taken_.emplace(local.uid()).second;
       if (!is_new) continue;
       waiting_.push_back(std::move(local));
@@ -137,14 +134,12 @@ class BareClient {
 asio::awaitable<kube::Result<void>> run(const Options& options) {
   auto executor = co_await asio::this_coro::executor;
   kube::async::RealClock clock;
-  auto home_credentials = liqo::bench::read_credentials(options.home, clock);
-  if (!home_credentials) co_return std::unexpected(std::move(home_credentials.error()));
-  auto provider_credentials = liqo::bench::read_credentials(options.provider, clock);
-  if (!provider_credentials) co_return std::unexpected(std::move(provider_credentials.error()));
+  KUBE_CO_TRY(home_credentials, liqo::bench::read_credentials(options.home, clock));
+  KUBE_CO_TRY(provider_credentials, liqo::bench::read_credentials(options.provider, clock));
   kube::Random random(1);
   kube::Metrics metrics;
-  kube::net::HttpClient home_client(executor, clock, std::move(*home_credentials));
-  kube::net::HttpClient provider_client(executor, clock, std::move(*provider_credentials));
+  kube::net::HttpClient home_client(executor, clock, std::move(home_credentials));
+  kube::net::HttpClient provider_client(executor, clock, std::move(provider_credentials));
   kube::Api home(home_client, clock, random, metrics, {.cluster = "home"});
   kube::Api provider(provider_client, clock, random, metrics, {.cluster = "provider"});
   BareClient client(executor, options, home, provider);

@@ -93,11 +93,10 @@ class BareCopies {
 asio::awaitable<kube::Result<void>> run(const Options& options) {
   auto executor = co_await asio::this_coro::executor;
   kube::async::RealClock clock;
-  auto credentials = liqo::bench::read_credentials(options.kubeconfig, clock);
-  if (!credentials) co_return std::unexpected(std::move(credentials.error()));
+  KUBE_CO_TRY(credentials, liqo::bench::read_credentials(options.kubeconfig, clock));
   kube::Random random(1);
   kube::Metrics metrics;
-  kube::net::HttpClient client(executor, clock, std::move(*credentials));
+  kube::net::HttpClient client(executor, clock, std::move(credentials));
   kube::Api api(client, clock, random, metrics, {.cluster = "bench"});
   BareCopies copies(executor, options, api);
   auto ended = co_await copies.run();

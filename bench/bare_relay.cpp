@@ -88,22 +88,21 @@ class Relay {
 asio::awaitable<kube::Result<void>> run(const Options& options) {
   const auto executor = co_await asio::this_coro::executor;
   kube::async::RealClock clock;
-  auto credentials = liqo::bench::read_credentials(options.kubeconfig, clock);
-  if (!credentials) co_return std::unexpected(std::move(credentials.error()));
+  KUBE_CO_TRY(credentials, liqo::bench::read_credentials(options.kubeconfig, clock));
   const std::string certificate = text_of(options.certificate), key = text_of(options.key);
-  auto tls = kube::net::TlsContext::server({.certificate_pem = certificate, .key_pem = key, .client_ca_pem = {}});
-  if (!tls) co_return std::unexpected(std::move(tls.error()));
-  kube::net::HttpClient provider(executor, clock, std::move(*credentials));
+  KUBE_CO_TRY(tls,
+              kube::net::TlsContext::server({.certificate_pem = certificate, .key_pem = key, .client_ca_pem = {}}));
+  kube::net::HttpClient provider(executor, clock, std::move(credentials));
   Relay relay(provider, clock, options);
   kube::net::HttpServerOptions serving;
   serving.address = options.address;
   serving.port = options.port;
-  serving.tls = std::move(*tls);
+  serving.tls = std::move(tls);
   kube::net::HttpServer server(executor, clock, std::move(serving),
                                [&relay](const kube::net::ServerRequest& request, kube::net::ServerResponse& response) {
                                  return relay.handle(request, response);
                                });
-  if (auto opened = server.listen(); !opened) co_return std::unexpected(std::move(opened.error()));
+  KUBE_CO_TRYV(server.listen());
   co_await server.serve();
   co_await provider.stop();
   co_return kube::Result<void>();

@@ -17,9 +17,8 @@ inline kube::Result<std::shared_ptr<kube::net::Credentials>> read_credentials(co
   std::stringstream text;
   text << file.rdbuf();
   if (!file) return kube::fail(kube::Errc::missing, path + " cannot be read");
-  auto config = kube::wire::parse_kubeconfig(text.str(), {.origin = kube::wire::KubeconfigOrigin::file});
-  if (!config) return kube::fail(std::move(config.error()), path);
-  return kube::net::Credentials::make(std::move(*config), clock);
+  KUBE_TRY(config, kube::wire::parse_kubeconfig(text.str(), {.origin = kube::wire::KubeconfigOrigin::file}), path);
+  return kube::net::Credentials::make(std::move(config), clock);
 }
 
 }  // namespace liqo::bench

@@ -63,8 +63,7 @@ class GoStream final : public ByteStream {
       const std::string_view piece = bytes.substr(0, size);
       bytes.remove_prefix(piece.size());
       if (piece.empty()) continue;
-      auto written = co_await under_->write(piece);
-      if (!written) co_return written;
+      KUBE_CO_TRYV(co_await under_->write(piece));
     }
     co_return kube::Result<void>();
   }
@@ -384,11 +383,10 @@ asio::awaitable<kube::Result<void>> run_middle(const Options& options, const kub
                                              over);
                                });
   TaskGroup group(executor, TaskGroup::OnFailure::keep_others);
-  auto port = server.listen();
-  if (!port) co_return std::unexpected(std::move(port.error()));
+  KUBE_CO_TRY(port, server.listen());
   group.spawn(server.serve());
   const double spent = cpu_seconds(), held = private_kib(), live = live_kib();
-  put(to_ends, *port);
+  put(to_ends, port);
   if (options.still > 0) {
     // Wait until nothing moves any more.
     for (double before = -1; cpu_seconds() - before > 0.01;) {

@@ -58,7 +58,7 @@ asio::awaitable<kube::Result<void>> run(const Options& options) {
   }
   liqo::bench::Control control(executor, clock, options.address, options.control_port, providers);
   if (options.control_port != 0) {
-    if (auto listening = control.listen(); !listening) co_return std::unexpected(std::move(listening.error()));
+    KUBE_CO_TRYV(control.listen());
     group.spawn(control.serve());
   }
   co_await group.join();

@@ -44,7 +44,7 @@ class PoolController {
  private:
   boost::asio::awaitable<kube::Outcome> answer_all() {
     if (is_stale_) {
-      if (auto read = co_await slices_->refresh(); !read) co_return kube::Outcome::retry(std::move(read.error()));
+      KUBE_CO_TRYV(co_await slices_->refresh());
       is_stale_ = false;
     }
     std::optional<kube::Failure> failed;

@@ -20,9 +20,8 @@ constexpr std::size_t longest_list = 200;
 kube::Result<Amounts> read_amounts(const json::object& resources) {
   Amounts amounts;
   for (const auto& [name, value] : resources) {
-    const auto amount = kube::Quantity::from_json(value);
-    if (!amount) return std::unexpected(amount.error());
-    amounts.emplace(name, *amount);
+    KUBE_TRY(amount, kube::Quantity::from_json(value));
+    amounts.emplace(name, amount);
   }
   return amounts;
 }
@@ -57,9 +56,8 @@ kube::Result<Amounts> read_pool(std::string_view text) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos)
       return kube::fail(kube::Errc::parse, kube::in_quotes(part) + " is not of the form NAME=AMOUNT");
-    const auto amount = kube::Quantity::parse(kube::trim(part.substr(equals + 1)));
-    if (!amount) return std::unexpected(amount.error());
-    amounts.insert_or_assign(std::string(kube::trim(part.substr(0, equals))), *amount);
+    KUBE_TRY(amount, kube::Quantity::parse(kube::trim(part.substr(equals + 1))));
+    amounts.insert_or_assign(std::string(kube::trim(part.substr(0, equals))), amount);
   }
   if (amounts.empty()) return kube::fail(kube::Errc::parse, "no resource is named");
   return amounts;

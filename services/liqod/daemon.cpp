@@ -281,11 +281,10 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   kube::net::HttpServer health(executor_, clock_, std::move(health_options),
                                serve_health([this] { return waiting_for(); }, options_.peer_names));
   KUBE_CO_TRYV(health.listen(), "health probe address " + options_.health_address);
-  const auto address = listen_at("--metrics-address", options_.metrics_address);
-  if (!address) co_return std::unexpected(address.error());
+  KUBE_CO_TRY(address, listen_at("--metrics-address", options_.metrics_address));
   MetricsPort metrics(environment_, reviews_, [this, &metrics, &health] { refresh_metrics(metrics, health); },
-                      {.address = address->address,
-                       .port = address->port,
+                      {.address = address.address,
+                       .port = address.port,
                        .secure = options_.metrics_secure,
                        .certificate_path = options_.metrics_certificate_path,
                        .node_ip = options_.settings.nodes.node_ip,

@@ -65,11 +65,10 @@ CertificateApprover::CertificateApprover(ApproverContext context)
 asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key) {
   const auto request = requests_->find(key.object);
   if (!request || is_decided(*request)) co_return kube::Outcome::done();
-  const auto username = co_await user_.name();
-  if (!username) co_return kube::Outcome::retry(username.error());
-  if (kube::string_at(request->spec(), {"username"}) != *username) co_return kube::Outcome::done();
+  KUBE_CO_TRY(username, co_await user_.name());
+  if (kube::string_at(request->spec(), {"username"}) != username) co_return kube::Outcome::done();
   const std::vector<std::string> nodes = context_.nodes();
-  if (!may_approve(*request, *username, nodes, context_.node_ip)) {
+  if (!may_approve(*request, username, nodes, context_.node_ip)) {
     if (const auto held_back = undecided_.note(request->name(), context_.clock.now()))
       log_.warn("left a signing request of ours undecided: it is not for a virtual node of this process",
                 {{"name", request->name()}, {"others_since", *held_back}});

@@ -209,10 +209,9 @@ asio::awaitable<void> serve_caller(const Session& session, const ConnectCommand&
 }  // namespace
 
 std::expected<ExecUpgrade, UpgradeRefusal> read_exec_upgrade(const kube::net::ServerRequest& request) {
-  const auto wanted = wanted_upgrade(request);
-  if (!wanted) return std::unexpected(wanted.error());
-  if (wanted->contains("websocket")) return websocket_upgrade(request);
-  if (wanted->contains("spdy/3.1")) return spdy_upgrade(request);
+  KUBE_TRY(wanted, wanted_upgrade(request));
+  if (wanted.contains("websocket")) return websocket_upgrade(request);
+  if (wanted.contains("spdy/3.1")) return spdy_upgrade(request);
   return refuse_upgrade(400, "unable to upgrade: the request asks for neither SPDY/3.1 nor WebSocket");
 }
 

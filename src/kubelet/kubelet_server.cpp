@@ -203,19 +203,18 @@ asio::awaitable<void> KubeletServer::serve_command(const ServerRequest& request,
 asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> KubeletServer::connect_command(
     const Route& route, const std::string& admitted_node, const CommandOptions& options) const {
   // The caller had 30 s to open its streams; the route of before may be stale.
-  const auto pod = find_again(route, admitted_node);
-  if (!pod) co_return std::unexpected(pod.error());
-  if (!pod->upgrader)
+  KUBE_CO_TRY(pod, find_again(route, admitted_node));
+  if (!pod.upgrader)
     co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry exec and attach");
   // `pod` keeps its share in the upgrader over all attempts, each at the provider's pace.
-  auto connecting = kube::connect_remote_command(*pod->upgrader, clock_,
-                                                 {.ns = pod->remote_namespace,
-                                                  .pod = pod->remote_pod,
+  auto connecting = kube::connect_remote_command(*pod.upgrader, clock_,
+                                                 {.ns = pod.remote_namespace,
+                                                  .pod = pod.remote_pod,
                                                   .container = route.container,
                                                   .command = options.command,
                                                   .streams = options.streams},
                                                  {});
-  co_return co_await ask_provider({pod->provider, pod->upgrader}, clock_, {}, std::move(connecting));
+  co_return co_await ask_provider({pod.provider, pod.upgrader}, clock_, {}, std::move(connecting));
 }
 
 asio::awaitable<void> KubeletServer::serve_forward(const ServerRequest& request, const Route& route,
@@ -237,14 +236,13 @@ asio::awaitable<void> KubeletServer::serve_forward(const ServerRequest& request,
 asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>> KubeletServer::connect_forward(
     const Route& route, const std::string& admitted_node) const {
   // The first connection may come hours after the request; the route of before may be stale.
-  const auto pod = find_again(route, admitted_node);
-  if (!pod) co_return std::unexpected(pod.error());
-  if (!pod->upgrader)
+  KUBE_CO_TRY(pod, find_again(route, admitted_node));
+  if (!pod.upgrader)
     co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry port-forward");
   auto connecting =
-      kube::connect_port_forward(*pod->upgrader, clock_, {.ns = pod->remote_namespace, .pod = pod->remote_pod});
-  KUBE_CO_TRY(stream, co_await ask_provider({pod->provider, pod->upgrader}, clock_, {}, std::move(connecting)),
-              "asking the provider of node " + pod->node);
+      kube::connect_port_forward(*pod.upgrader, clock_, {.ns = pod.remote_namespace, .pod = pod.remote_pod});
+  KUBE_CO_TRY(stream, co_await ask_provider({pod.provider, pod.upgrader}, clock_, {}, std::move(connecting)),
+              "asking the provider of node " + pod.node);
   co_return std::move(stream);
 }
 

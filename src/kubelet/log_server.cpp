@@ -18,12 +18,11 @@ Refusal provider_refusal(const kube::Failure& failure) {
 
 asio::awaitable<std::expected<kube::PodLog, Refusal>> open_log(const Route& route, const PodRoute& pod,
                                                                kube::async::Clock& clock, kube::Duration timeout) {
-  const auto query = read_query(route.query);
-  const auto options = query ? read_log_options(*query) : std::unexpected(query.error());
-  if (!options) co_return std::unexpected(options.error());
-  auto opening = kube::open_pod_log(
-      *pod.transport, clock, kube::log_request({pod.remote_namespace, pod.remote_pod}, route.container, *options),
-      clock.deadline_in(timeout));
+  KUBE_CO_TRY(query, read_query(route.query));
+  KUBE_CO_TRY(options, read_log_options(query));
+  auto opening = kube::open_pod_log(*pod.transport, clock,
+                                    kube::log_request({pod.remote_namespace, pod.remote_pod}, route.container, options),
+                                    clock.deadline_in(timeout));
   auto log = co_await ask_provider({pod.provider, pod.upgrader}, clock, {}, std::move(opening));
   if (!log) co_return std::unexpected(provider_refusal(log.error()));
   co_return std::move(*log);

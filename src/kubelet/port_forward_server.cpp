@@ -260,9 +260,8 @@ class PortForward {
 
 std::expected<kube::net::ServerResponse::Headers, UpgradeRefusal> read_port_forward_upgrade(
     const kube::net::ServerRequest& request) {
-  const auto wanted = wanted_upgrade(request);
-  if (!wanted) return std::unexpected(wanted.error());
-  if (!wanted->contains("spdy/3.1")) {
+  KUBE_TRY(wanted, wanted_upgrade(request));
+  if (!wanted.contains("spdy/3.1")) {
     return refuse_upgrade(400, "unable to upgrade: port-forward is served over SPDY/3.1 only");
   }
   KUBE_TRY(upgrade, read_spdy_upgrade(request, protocols));

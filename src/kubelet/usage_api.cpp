@@ -197,9 +197,8 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::read(ProviderText& text,
                                                              ServerResponse& response) {
   std::size_t held = 0;
   while (!text.is_over()) {
-    const auto lines = co_await text.next();
-    if (!lines) co_return std::unexpected(lines.error());
-    for (const std::string& line : *lines) look.take(line);
+    KUBE_CO_TRY(lines, co_await text.next());
+    for (const std::string& line : lines) look.take(line);
     if (!response.hold(look.held() - std::exchange(held, look.held())))
       co_return refuse("too many metrics are being read; try again");
   }
@@ -214,9 +213,8 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::relay(ProviderText& from
   // The head waits for the first lines: a provider that breaks off before is refused in a sentence.
   bool has_begun = false;
   while (!from.is_over()) {
-    const auto lines = co_await from.next();
-    if (!lines) co_return std::unexpected(lines.error());
-    for (const std::string& line : *lines) text += own.take(line);
+    KUBE_CO_TRY(lines, co_await from.next());
+    for (const std::string& line : lines) text += own.take(line);
     if (own.samples() > max_series)
       co_return refuse("cluster " + provider + " tells more than " + std::to_string(max_series) + " series of " +
                        std::to_string(pods.keys.size()) + " pods");

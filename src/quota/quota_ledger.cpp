@@ -202,7 +202,7 @@ asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string tenant_names
 
 asio::awaitable<kube::Result<void>> QuotaLedger::settle_now(std::string tenant_namespace) {
   for (const kube::InformerHandle* cache : {&context_.quotas, &context_.records})
-    if (auto refreshed = co_await (*cache)->refresh(); !refreshed) co_return std::unexpected(refreshed.error());
+    KUBE_CO_TRYV(co_await (*cache)->refresh());
   // Whoever makes a record after that reads the Quota afterwards, so that one without a record is not waited for.
   std::set<kube::ObjectKey> quotas;
   for (const kube::ObjectKey& quota : context_.quotas->store().keys_in(tenant_namespace))

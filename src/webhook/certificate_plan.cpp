@@ -114,9 +114,8 @@ kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, co
 
   if (!found.serves) {
     // Nothing is served yet, so there is no certificate that an overlap would keep working.
-    if (!found.signs || now >= due_at(*found.signs))
-      if (auto made = renew_authority(next, found, settings, now); !made) return std::unexpected(made.error());
-    if (auto made = renew_certificate(next, found, settings, now); !made) return std::unexpected(made.error());
+    if (!found.signs || now >= due_at(*found.signs)) KUBE_TRYV(renew_authority(next, found, settings, now));
+    KUBE_TRYV(renew_certificate(next, found, settings, now));
     plan.change = std::move(next);
     return plan;
   }
@@ -125,7 +124,7 @@ kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, co
   const bool certificate_due = now >= due_at(*found.serves) || lacks_names;
   const bool authority_due = found.signs ? now >= due_at(*found.signs) : certificate_due;
   if (authority_due) {
-    if (auto made = renew_authority(next, found, settings, now); !made) return std::unexpected(made.error());
+    KUBE_TRYV(renew_authority(next, found, settings, now));
     plan.change = std::move(next);
     return plan;
   }
@@ -140,7 +139,7 @@ kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, co
     plan.look_again = made_at(*found.signs) + settle;
     return plan;
   }
-  if (auto made = renew_certificate(next, found, settings, now); !made) return std::unexpected(made.error());
+  KUBE_TRYV(renew_certificate(next, found, settings, now));
   plan.change = std::move(next);
   return plan;
 }

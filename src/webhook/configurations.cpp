@@ -436,10 +436,8 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
   auto found = stored->find(wanted.key());
   if (found && is_in_place(*found, wanted)) co_return kube::Outcome::done();
   // The role is read each time: while an installation is being removed nothing is made again.
-  auto role = co_await installation();
-  if (!role)
-    co_return kube::Outcome::retry(std::move(role.error()).in("looking for what owns the webhook configurations"));
-  const ConfigurationPlan plan = plan_configuration(std::move(found), std::move(wanted), *role);
+  KUBE_CO_TRY(role, co_await installation(), "looking for what owns the webhook configurations");
+  const ConfigurationPlan plan = plan_configuration(std::move(found), std::move(wanted), role);
   if (std::holds_alternative<InPlace>(plan)) co_return kube::Outcome::done();
   if (std::holds_alternative<AwaitRole>(plan))
     co_return kube::Outcome::retry({kube::Errc::missing, "no webhook configuration is made without the ClusterRole " +

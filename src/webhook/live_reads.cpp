@@ -97,12 +97,11 @@ asio::awaitable<Result<void>> LiveReads::read(const Selection& selection, Look& 
   std::size_t seen = 0;
   const kube::ListOptions options{.selection = {.label_selector = selection.label_selector},
                                   .metadata_only = selection.metadata_only};
-  const auto listed = co_await kube::list_all(api_, selection.collection, options, [&](const kube::Object& object) {
+  KUBE_CO_TRYV(co_await kube::list_all(api_, selection.collection, options, [&](const kube::Object& object) {
     if (++seen > max_listed_) return false;
     for (const Visit* visit : look.visits) (*visit)(object);
     return true;
-  });
-  if (!listed) co_return std::unexpected(listed.error());
+  }));
   // A rule that sees only a part of the list would let in what the rest forbids.
   if (seen > max_listed_)
     co_return kube::fail(kube::Errc::too_large, "there are more than " + std::to_string(max_listed_) + " " +

@@ -99,9 +99,8 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> Reviews::offloading_o
   if (!live || *live) co_return live;
   // A namespace that is selected automatically has its label before its NamespaceOffloading, and for a moment after it.
   if (!context_.selected_namespaces) co_return std::optional<kube::Object>();
-  const auto space = co_await read_namespace(ns, Source::server, hold);
-  if (!space) co_return std::unexpected(space.error());
-  if (!*space || !context_.selected_namespaces.selects(**space, context_.liqo_namespace))
+  KUBE_CO_TRY(space, co_await read_namespace(ns, Source::server, hold));
+  if (!space || !context_.selected_namespaces.selects(*space, context_.liqo_namespace))
     co_return std::optional<kube::Object>();
   co_return context_.selected_namespaces.forge_offloading(ns);
 }
@@ -236,13 +235,12 @@ asio::awaitable<Answer> Reviews::validate_virtual_node(const Request& request, c
 asio::awaitable<kube::Result<std::vector<std::string>>> Reviews::read_namesakes(const kube::Object& of,
                                                                                 const Hold& hold) {
   std::vector<std::string> namesakes;
-  const auto looked = co_await reads_.each(
+  KUBE_CO_TRYV(co_await reads_.each(
       {.collection = {kinds::virtual_nodes, {}}, .label_selector = {}, .metadata_only = true},
       [&](const kube::Object& other) {
         if (other.name() == of.name() && other.ns() != of.ns()) namesakes.push_back(other.key().text());
       },
-      hold);
-  if (!looked) co_return std::unexpected(looked.error());
+      hold));
   co_return namesakes;
 }
 

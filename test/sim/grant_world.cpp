@@ -15,6 +15,7 @@
 #include "faults.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -270,11 +271,9 @@ void GrantWorld::change_slice() {
     (void)server_.update(
         {kinds::resource_slices, key},
         [&](json::object& next) {
-          json::object& annotations = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
-          annotations.erase(api::annotations::drain);
-          if (drains) annotations[api::annotations::drain] = "true";
-          if (!drains)
-            kube::ensure_object(kube::ensure_object(next, "spec"), "resources")["cpu"] = std::to_string(cores);
+          kube::testing::remove_annotation(next, api::annotations::drain);
+          if (drains) kube::testing::set_annotation(next, api::annotations::drain, "true");
+          if (!drains) kube::testing::ensure_path(next, {"spec", "resources"})["cpu"] = std::to_string(cores);
         },
         "rome");
   }

@@ -3,6 +3,7 @@
 #include "core/offloading/resize.hpp"
 #include "faults.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -181,7 +182,7 @@ void LedgerWorld::set_hard(std::int64_t cores) {
   (void)server_.update(
       {api::kinds::quotas, {std::string(tenant), std::string(user)}},
       [&](json::object& quota) {
-        kube::ensure_object(kube::ensure_object(quota, "spec"), "resources")["cpu"] = std::to_string(cores);
+        kube::testing::ensure_path(quota, {"spec", "resources"})["cpu"] = std::to_string(cores);
       },
       "operator");
 }

@@ -11,6 +11,7 @@
 #include "core/slices/policy.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -238,7 +239,7 @@ void PeeringWorld::edit_slice() {
   (void)rome_.server.update(
       {kinds::resource_slices, key_of(*slice)},
       [&](json::object& next) {
-        json::object& asked = kube::ensure_object(kube::ensure_object(next, "spec"), "resources");
+        json::object& asked = kube::testing::ensure_path(next, {"spec", "resources"});
         if (adds) {
           asked["cpu"] = amount;
         } else {
@@ -263,11 +264,10 @@ void PeeringWorld::mark_slice() {
   (void)milan_.server.update(
       {kinds::resource_slices, key_of(*replica)},
       [&](json::object& next) {
-        json::object& marks = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
         if (cordons) {
-          marks[api::annotations::cordon] = "true";
+          kube::testing::set_annotation(next, api::annotations::cordon, "true");
         } else {
-          marks.erase(api::annotations::cordon);
+          kube::testing::remove_annotation(next, api::annotations::cordon);
         }
       },
       user);
@@ -318,10 +318,7 @@ void PeeringWorld::calm_down() {
   for (const Tree& replica : milan_.server.list(kinds::resource_slices))
     (void)milan_.server.update(
         {kinds::resource_slices, key_of(*replica)},
-        [](json::object& next) {
-          kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations").erase(api::annotations::cordon);
-        },
-        user);
+        [](json::object& next) { kube::testing::remove_annotation(next, api::annotations::cordon); }, user);
   note("everything heals");
 }
 

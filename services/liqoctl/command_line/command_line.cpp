@@ -40,9 +40,8 @@ cli::Option add_output(cli::Command app, Format& into, const cli::Command::Words
 
 cli::Option add_timeout(cli::Command app, kube::Duration& into, kube::Duration usual) {
   const auto read = [&into](const std::string& text) -> kube::Result<void> {
-    const auto parsed = kube::parse_duration(text);
-    if (!parsed) return std::unexpected(parsed.error());
-    into = *parsed;
+    KUBE_TRY(parsed, kube::parse_duration(text));
+    into = parsed;
     return {};
   };
   return app.option("--timeout", read, "Overall timeout (default " + text::age(usual) + ")").type_name("TIME");

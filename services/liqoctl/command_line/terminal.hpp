@@ -20,7 +20,7 @@ struct TerminalTraits {
   std::size_t progress_width = 100;  ///< columns of a line of progress, without the cluster and the time
 };
 
-/// One per process. One thread.
+/// One thread.
 class Terminal {
  public:
   virtual ~Terminal() = default;

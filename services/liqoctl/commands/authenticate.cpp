@@ -21,14 +21,12 @@ asio::awaitable<Result<void>> run_authenticate(Session& session, const Authentic
                           "--in-band has no effect without the network module; the API servers must reach each other");
   KUBE_CO_TRY(pair, co_await session.both());
   KUBE_CO_TRY(ranges, co_await choose_pod_ranges(session, pair, flags.addresses));
-  auto done = co_await authenticate(session, pair, flags.replace);
-  if (!done) co_return kube::fail(std::move(done.error()), "authentication");
+  KUBE_CO_TRYV(co_await authenticate(session, pair, flags.replace), "authentication");
   KUBE_CO_TRYV(co_await declare_pod_ranges(session, *pair.consumer, pair.provider_id, std::move(ranges)), "addresses");
-  done = co_await declare_remote_namespace(session, pair);
-  if (!done) co_return done;
+  KUBE_CO_TRYV(co_await declare_remote_namespace(session, pair));
   if (!session.flags().dry_run)
     session.output().success("", pair.consumer_id + " is authenticated at " + pair.provider_id);
-  co_return done;
+  co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> run_unauthenticate(Session& session) {

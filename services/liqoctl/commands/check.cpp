@@ -10,6 +10,7 @@
 #include "installation/chart.hpp"
 #include "installation/daemon.hpp"
 #include "installation/installed.hpp"
+#include "kube/async/finally.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/net/tls/x509.hpp"
 #include "liqo/api/auth_params.hpp"
@@ -246,8 +247,7 @@ asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
       co_await Cluster::open({.outside = session_.context(), .output = session_.output(), .flags = session_.flags()},
                              Side::local, std::move(config));
   if (!stranger) co_return stranger.error().text();
-  auto answer = co_await (*stranger)->api().raw("/version", patience);
-  co_await (*stranger)->stop();
+  auto answer = co_await kube::async::finally((*stranger)->api().raw("/version", patience), (*stranger)->stop());
   co_return answer || answer.error().status() ? std::string() : answer.error().text();
 }
 

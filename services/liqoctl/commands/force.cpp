@@ -91,28 +91,22 @@ asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags)
   KUBE_CO_TRYV(co_await session.confirm(question(flags.peer, stock)));
 
   if (peer) {
-    auto marked = co_await give_up(cluster, peer->key());
-    if (!marked) co_return marked;
+    KUBE_CO_TRYV(co_await give_up(cluster, peer->key()));
   }
-  auto done = co_await remove_all(
-      session, cluster, {.resource = kinds::resource_slices, .label_selector = model::towards(flags.peer)}, flags.wait);
-  if (!done) co_return done;
-  done = co_await remove_all(
-      session, cluster, {.resource = kinds::virtual_nodes, .label_selector = model::about(flags.peer)}, flags.wait);
-  if (!done) co_return done;
-  done = co_await release_twins(session, cluster, flags.peer);
-  if (!done) co_return done;
+  KUBE_CO_TRYV(co_await remove_all(session, cluster,
+                                   {.resource = kinds::resource_slices, .label_selector = model::towards(flags.peer)},
+                                   flags.wait));
+  KUBE_CO_TRYV(co_await remove_all(
+      session, cluster, {.resource = kinds::virtual_nodes, .label_selector = model::about(flags.peer)}, flags.wait));
+  KUBE_CO_TRYV(co_await release_twins(session, cluster, flags.peer));
   if (ns.exists) {
-    done = co_await forget_identity(session, cluster, flags.peer, ns.name);
-    if (!done) co_return done;
-    if (stock.tenants > 0) done = co_await forget_tenant(session, cluster, flags.peer, ns.name);
-    if (!done) co_return done;
+    KUBE_CO_TRYV(co_await forget_identity(session, cluster, flags.peer, ns.name));
+    if (stock.tenants > 0) KUBE_CO_TRYV(co_await forget_tenant(session, cluster, flags.peer, ns.name));
     for (const bool provider : {false, true}) co_await sweep_secrets(cluster, flags.peer, ns.name, provider);
   }
   KUBE_CO_TRY(name, co_await delete_namespace(session, flags.delete_namespaces, cluster, flags.peer));
   if (flags.wait && !session.flags().dry_run && !name.empty()) {
-    done = co_await wait_for_namespace_to_go(cluster, session.deadline(), name);
-    if (!done) co_return done;
+    KUBE_CO_TRYV(co_await wait_for_namespace_to_go(cluster, session.deadline(), name));
   }
   if (session.flags().dry_run) co_return Result<void>();
   session.output().success("", id + " has forgotten " + flags.peer);

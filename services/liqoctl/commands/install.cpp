@@ -194,19 +194,18 @@ struct Prepared {
 asio::awaitable<Result<Prepared>> prepare(Session& session, Cluster& cluster, const Flags& flags, json::object values) {
   const std::string ns = session.flags().liqo();
   KUBE_CO_TRY(there, co_await look_for_installation(cluster));
-  if (auto good = check_installers(there, ns, "upgrade"); !good) co_return std::unexpected(good.error());
+  KUBE_CO_TRYV(check_installers(there, ns, "upgrade"));
   Prepared out;
   if (!there.ns.empty()) {
     KUBE_CO_TRY(given, co_await read_given_values(cluster));
     out.before = given.values;
     if (!flags.reset_values) keep_given_values(session, cluster, std::move(given), values);
   }
-  if (auto settled = co_await settle_id(cluster, values); !settled) co_return std::unexpected(settled.error());
+  KUBE_CO_TRYV(co_await settle_id(cluster, values));
   KUBE_CO_TRY(made, model::installation(chart_files(), values, ns));
   tell_without_effect(session, made);
-  if (auto good = co_await check_cluster(cluster, made.manifests); !good) co_return std::unexpected(good.error());
-  if (auto marked = co_await mark_namespace(cluster, made.manifests.front()); !marked)
-    co_return std::unexpected(marked.error());
+  KUBE_CO_TRYV(co_await check_cluster(cluster, made.manifests));
+  KUBE_CO_TRYV(co_await mark_namespace(cluster, made.manifests.front()));
   // Behind the namespace, before whatever may fail.
   const Object last(made.manifests.back().as_object());
   made.manifests.insert(made.manifests.begin() + 1, model::forge_given_values(last, ns, values).tree());

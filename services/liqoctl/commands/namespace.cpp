@@ -270,9 +270,8 @@ asio::awaitable<Result<void>> unoffload(Session& session, const OffloadFlags& fl
   KUBE_CO_TRY(cluster, co_await session.local());
   KUBE_CO_TRY(all, co_await offloaded_of(*cluster, names, flags.delete_volumes));
   if (!all.empty()) {
-    auto yes =
-        co_await session.confirm("Namespaces at providers will be deleted with all that is in them, for: " + all + ".");
-    if (!yes) co_return yes;
+    KUBE_CO_TRYV(co_await session.confirm(
+        "Namespaces at providers will be deleted with all that is in them, for: " + all + "."));
   }
   const std::function<asio::awaitable<Result<void>>(std::string)> each = [&](std::string name) {
     return unoffload_one(session, *cluster, flags, std::move(name));

@@ -79,8 +79,7 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   KUBE_CO_TRY(done, co_await ensure_slice(session, consumer, std::move(request)));
   if (done.done == Ensured::dry_run || session.flags().dry_run || flags.wait == "none") co_return Result<void>();
   const bool wants_node = done.wants_node;
-  auto accepted = co_await wait_for_slice(session, consumer, key, std::move(done));
-  if (!accepted) co_return accepted;
+  KUBE_CO_TRYV(co_await wait_for_slice(session, consumer, key, std::move(done)));
   co_await warn_of_more_than_there_is(session, pair, named);
   if (flags.wait != "node" || !wants_node) co_return Result<void>();
   KUBE_CO_TRY(node, co_await wait_for_virtual_node(session, consumer, key));
@@ -97,19 +96,20 @@ asio::awaitable<Result<void>> allow_twin_names(Session& session, Session::Pair p
   // Only with --dry-run the namespace is not there by now.
   if (provider.would_be_new(kube::resources::namespaces, {"", ns})) co_return Result<void>();
   std::string unreadable;
-  auto done = co_await update(provider, kube::resources::namespaces, {"", ns}, [&](Object& object) {
+  const auto allow = [&](Object& object) {
     auto policy =
         model::with_twin_names(object.annotation(liqo::api::annotations::pod_policy), pair.consumer_id, names);
     unreadable = policy ? "" : policy.error().text();
     if (!policy || *policy == object.annotation(liqo::api::annotations::pod_policy)) return false;
     object.set_annotation(liqo::api::annotations::pod_policy, *policy);
     return true;
-  });
-  if (!done) co_return kube::fail(std::move(done.error()), provider.scope() + ": allowing names of twins");
+  };
+  KUBE_CO_TRY(done, co_await update(provider, kube::resources::namespaces, {"", ns}, allow),
+              provider.scope() + ": allowing names of twins");
   if (!unreadable.empty())
     co_return kube::fail(Errc::invalid_input, provider.scope() + ": the annotation liqo.io/pod-policy of namespace " +
                                                   ns + " cannot be understood: " + unreadable);
-  if (*done == Ensured::changed)
+  if (done == Ensured::changed)
     session.output().success(provider.scope(), "names of twins allowed in the policy of tenant namespace " + ns);
   co_return Result<void>();
 }
@@ -127,8 +127,7 @@ asio::awaitable<Result<void>> peer(Session& session, const PeerFlags& flags) {
   KUBE_CO_TRY(ranges, co_await choose_pod_ranges(session, pair, flags.addresses));
   KUBE_CO_TRYV(co_await authenticate(session, pair, flags.replace), "authentication");
   KUBE_CO_TRYV(co_await declare_pod_ranges(session, *pair.consumer, pair.provider_id, std::move(ranges)), "addresses");
-  auto noted = co_await declare_remote_namespace(session, pair);
-  if (!noted) co_return noted;
+  KUBE_CO_TRYV(co_await declare_remote_namespace(session, pair));
   if (flags.create_slice) {
     KUBE_CO_TRYV(co_await offload(session, flags, pair), "offloading");
   }
@@ -169,8 +168,7 @@ asio::awaitable<Result<void>> delete_namespaces(Session& session, Session::Pair 
   // Kubernetes removes a deleted namespace only after five seconds, so both clusters wait at the same time.
   for (const auto& [cluster, name] : {std::pair{pair.consumer, home}, std::pair{pair.provider, away}}) {
     if (name.empty()) continue;
-    auto gone = co_await wait_for_namespace_to_go(*cluster, session.deadline(), name);
-    if (!gone) co_return gone;
+    KUBE_CO_TRYV(co_await wait_for_namespace_to_go(*cluster, session.deadline(), name));
   }
   co_return Result<void>();
 }
@@ -189,33 +187,27 @@ asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags)
     co_return kube::fail(Errc::invalid_input, pair->provider_id + " also consumes from " + pair->consumer_id +
                                                   ": end that peering first, it uses the same tenant namespaces");
   KUBE_CO_TRYV(co_await confirm_ending(session, consumer, pair->provider_id));
-  auto cleared = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, flags.delete_volumes);
-  if (!cleared) co_return cleared;
+  KUBE_CO_TRYV(co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, flags.delete_volumes));
   KUBE_CO_TRY(kept, co_await find_kept_twins(consumer, "", pair->provider_id));
   if (!kept.empty() && !flags.delete_volumes)
     co_return kube::fail(Errc::invalid_input, kept.front().why + "; --delete-volumes of this command deletes it, too");
-  auto done = co_await give_up_twins(session, consumer, std::move(kept), flags.wait);
-  if (!done) co_return done;
+  KUBE_CO_TRYV(co_await give_up_twins(session, consumer, std::move(kept), flags.wait));
   KUBE_CO_TRYV(
       co_await remove_all(session, consumer,
                           {.resource = kinds::resource_slices, .label_selector = model::towards(pair->provider_id)},
                           flags.wait),
       "offloading");
-  done = co_await remove_all(session, consumer,
-                             {.resource = kinds::virtual_nodes, .label_selector = model::about(pair->provider_id)},
-                             flags.wait);
-  if (!done) co_return kube::fail(std::move(done.error()), "offloading");
+  KUBE_CO_TRYV(co_await remove_all(
+                   session, consumer,
+                   {.resource = kinds::virtual_nodes, .label_selector = model::about(pair->provider_id)}, flags.wait),
+               "offloading");
   // Volumes that were begun since the first look would go with their twins.
   if (flags.wait && !flags.delete_volumes)
-    done = co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, false);
-  if (!done) co_return done;
+    KUBE_CO_TRYV(co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, false));
   // Without --wait pods may still be ending, and liqod deletes the twins after them.
-  if (flags.wait) done = co_await release_twins(session, consumer, pair->provider_id);
-  if (!done) co_return kube::fail(std::move(done.error()), "offloading");
-  done = co_await unauthenticate(session, *pair);
-  if (!done) co_return kube::fail(std::move(done.error()), "authentication");
-  if (!both_ways) done = co_await delete_namespaces(session, *pair, flags);
-  if (!done) co_return done;
+  if (flags.wait) KUBE_CO_TRYV(co_await release_twins(session, consumer, pair->provider_id), "offloading");
+  KUBE_CO_TRYV(co_await unauthenticate(session, *pair), "authentication");
+  if (!both_ways) KUBE_CO_TRYV(co_await delete_namespaces(session, *pair, flags));
   if (!session.flags().dry_run)
     session.output().success("", pair->consumer_id + " is no longer peered with " + pair->provider_id);
   co_return Result<void>();

@@ -54,12 +54,10 @@ asio::awaitable<Result<std::map<std::string, std::string>>> twins_of(Cluster& co
 asio::awaitable<Result<std::set<std::string>>> read_references(Cluster& cluster, std::string ns) {
   std::set<std::string> referred;
   for (const kube::Resource& kind : referring) {
-    auto found = co_await cluster.list(kind, ns);
-    if (!found)
-      co_return kube::fail(std::move(found.error()), "nothing is deleted, because which Secrets the " +
-                                                         std::string(kind.plural) + " of namespace " + ns +
-                                                         " use is not known");
-    for (const Object& object : *found) model::add_references(object, referred);
+    KUBE_CO_TRY(found, co_await cluster.list(kind, ns),
+                "nothing is deleted, because which Secrets the " + std::string(kind.plural) + " of namespace " + ns +
+                    " use is not known");
+    for (const Object& object : found) model::add_references(object, referred);
   }
   co_return referred;
 }
@@ -77,7 +75,8 @@ asio::awaitable<Result<std::set<std::string>>> read_allowed(Cluster& consumer, s
 asio::awaitable<Result<bool>> keeps_pods(Cluster& consumer, std::string ns) {
   KUBE_CO_TRY(found, co_await consumer.find(kinds::namespace_offloadings,
                                             {std::move(ns), std::string(liqo::api::namespace_offloading_name)}));
-  co_return found&& liqo::api::NamespaceOffloading(*found).pod_strategy() == liqo::api::PodOffloadingStrategy::local;
+  co_return found.has_value() &&
+      liqo::api::NamespaceOffloading(*found).pod_strategy() == liqo::api::PodOffloadingStrategy::local;
 }
 
 asio::awaitable<Result<std::vector<Leftover>>> find_leftovers(const Session::Pair& pair, const PruneFlags& flags) {

@@ -33,15 +33,13 @@ asio::awaitable<Result<std::vector<Object>>> read_maps(Cluster& cluster, std::st
 asio::awaitable<Result<void>> get_refusals(Session& session, const RefusalFlags& flags) {
   KUBE_CO_TRY(opened, co_await session.local());
   Cluster& cluster = *opened;
-  const auto tenants =
-      co_await cluster.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
-  if (!tenants) co_return std::unexpected(tenants.error());
-  const auto maps = co_await read_maps(cluster, flags.peer);
-  if (!maps) co_return std::unexpected(maps.error());
+  KUBE_CO_TRY(tenants, co_await cluster.list(kube::resources::namespaces, "",
+                                             liqo::core::marked_tenant_namespaces().label_selector));
+  KUBE_CO_TRY(maps, co_await read_maps(cluster, flags.peer));
   const kube::WallTime now = session.clock().wall();
   const kube::WallTime since =
       flags.since ? now - std::chrono::duration_cast<kube::WallTime::duration>(*flags.since) : kube::WallTime{};
-  const auto refusals = model::refusals_since(*tenants, *maps, since);
+  const auto refusals = model::refusals_since(tenants, maps, since);
   if (session.flags().output == Format::json) {
     session.output().print(text::pretty_json(model::refusal_list(refusals)));
   } else if (session.flags().output == Format::yaml) {
@@ -69,9 +67,8 @@ void add_refusals(CommandLine& line) {
                    [flags](Session& session) { return get_refusals(session, *flags); });
   app.option("--remote-cluster-id", flags->peer, "Only those of this consumer").type_name("ID");
   const auto read = [flags](const std::string& text) -> kube::Result<void> {
-    const auto parsed = kube::parse_duration(text);
-    if (!parsed) return std::unexpected(parsed.error());
-    flags->since = *parsed;
+    KUBE_TRY(parsed, kube::parse_duration(text));
+    flags->since = parsed;
     return {};
   };
   app.option("--since", read, "Only what was refused within this time, e.g. 1h").type_name("TIME");

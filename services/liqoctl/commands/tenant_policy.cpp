@@ -78,10 +78,9 @@ asio::awaitable<Result<std::string>> find_namespace(Cluster& cluster, std::strin
   Result<std::string> named = kube::fail(Errc::missing, "");
   if (liqo::core::is_cluster_id(consumer)) named = co_await cluster.existing_tenant_namespace(consumer);
   if (named || named.error().code() != Errc::missing) co_return named;
-  const auto known =
-      co_await cluster.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
-  if (!known) co_return std::unexpected(known.error());
-  co_return kube::fail(Errc::missing, model::unknown_consumer(consumer, *known));
+  KUBE_CO_TRY(known, co_await cluster.list(kube::resources::namespaces, "",
+                                           liqo::core::marked_tenant_namespaces().label_selector));
+  co_return kube::fail(Errc::missing, model::unknown_consumer(consumer, known));
 }
 
 /// Refuses a peer that only provides. Who may not see what there is of it is not refused.
@@ -103,16 +102,14 @@ asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& fl
   model::PolicyChange change = flags.change;
   change.consumer = flags.consumer;
   for (int attempt = 1;; ++attempt) {
-    const auto ns = co_await cluster.api().get(kube::resources::namespaces, {"", name});
-    if (!ns) co_return std::unexpected(ns.error());
-    const auto policy = changed(*ns, change);
-    if (!policy) co_return std::unexpected(policy.error());
-    if (policy->changes() && !session.flags().dry_run) {
-      auto written = co_await write_policy(cluster, *ns, policy->text());
+    KUBE_CO_TRY(ns, co_await cluster.api().get(kube::resources::namespaces, {"", name}));
+    KUBE_CO_TRY(policy, changed(ns, change));
+    if (policy.changes() && !session.flags().dry_run) {
+      auto written = co_await write_policy(cluster, ns, policy.text());
       if (!written && written.error().is_conflict() && attempt < max_attempts) continue;
       if (!written) co_return std::unexpected(std::move(written.error()));
     }
-    tell(session, cluster, *ns, {.policy = *policy, .replaces = change.replace});
+    tell(session, cluster, ns, {.policy = policy, .replaces = change.replace});
     co_return Result<void>();
   }
 }

@@ -58,9 +58,8 @@ asio::awaitable<Result<void>> uninstall(Session& session, const Flags& flags) {
   KUBE_CO_TRYV(co_await session.confirm("Liqo is removed from namespace " + ns + " of this cluster" + more + "."));
   KUBE_CO_TRYV(co_await remove_installation(session, cluster));
   if (flags.purge) {
-    const auto definitions = model::kinds_of_chart(chart_files());
-    if (!definitions) co_return std::unexpected(definitions.error());
-    KUBE_CO_TRYV(co_await remove_kinds(session, cluster, *definitions));
+    KUBE_CO_TRY(definitions, model::kinds_of_chart(chart_files()));
+    KUBE_CO_TRYV(co_await remove_kinds(session, cluster, definitions));
   }
   std::string stays;
   if (!flags.purge) {

@@ -54,9 +54,8 @@ asio::awaitable<Result<std::string>> read_liqod_image(Cluster& cluster) {
 }
 
 asio::awaitable<Result<std::string>> read_liqod_version(Cluster& cluster) {
-  auto image = co_await read_liqod_image(cluster);
-  if (!image) co_return image;
-  co_return image_tag(*image);
+  KUBE_CO_TRY(image, co_await read_liqod_image(cluster));
+  co_return image_tag(image);
 }
 
 asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {

@@ -52,9 +52,8 @@ asio::awaitable<Result<void>> check_kind(Cluster& cluster, kube::Resource kind) 
 asio::awaitable<Result<void>> check_version(Cluster& cluster) {
   KUBE_CO_TRY(text, co_await cluster.api().raw("/version", std::chrono::seconds(10)),
               "asking for the version of Kubernetes");
-  const auto version = kube::parse_json(text);
-  if (!version) co_return std::unexpected(version.error());
-  const std::string_view major = kube::string_at(*version, {"major"}), minor = kube::string_at(*version, {"minor"});
+  KUBE_CO_TRY(version, kube::parse_json(text));
+  const std::string_view major = kube::string_at(version, {"major"}), minor = kube::string_at(version, {"minor"});
   int number = 0;
   std::from_chars(minor.data(), minor.data() + minor.size(), number);
   if (major == "1" && number < oldest_minor)
@@ -70,9 +69,8 @@ asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind,
   // A right to change may be restricted to names, a right to create cannot.
   if (verb != "create") attributes["name"] = key.name;
   if (!key.ns.empty()) attributes["namespace"] = key.ns;
-  const auto may = co_await kube::may_do(cluster.api(), std::move(attributes));
-  if (!may) co_return kube::fail(may.error(), "asking what you may do");
-  if (!*may)
+  KUBE_CO_TRY(may, co_await kube::may_do(cluster.api(), std::move(attributes)), "asking what you may do");
+  if (!may)
     co_return kube::fail(Errc::invalid_input, "you may not " + verb + " " + std::string(kind.plural) +
                                                   (key.ns.empty() ? "" : " in namespace " + key.ns) + " of " +
                                                   cluster.api().cluster() +
@@ -83,45 +81,39 @@ asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind,
 }  // namespace
 
 asio::awaitable<Result<void>> check_cluster(Cluster& cluster, const std::vector<json::value>& manifests) {
-  auto good = co_await check_version(cluster);
-  if (!good) co_return good;
+  KUBE_CO_TRYV(co_await check_version(cluster));
   std::set<std::pair<std::string_view, std::string>> asked;
   for (const json::value& manifest : manifests) {
-    const auto kind = resource_of(manifest);
-    if (!kind) co_return std::unexpected(kind.error());
+    KUBE_CO_TRY(kind, resource_of(manifest));
     const std::string ns(kube::string_at(manifest, {"metadata", "namespace"}));
-    if (!asked.emplace(kind->kind, ns).second) continue;
-    if (good = co_await check_kind(cluster, *kind); !good) co_return good;
+    if (!asked.emplace(kind.kind, ns).second) continue;
+    KUBE_CO_TRYV(co_await check_kind(cluster, kind));
     for (const char* verb : {"create", "patch"})
-      if (good = co_await check_right(cluster, *kind,
-                                      {ns, std::string(kube::string_at(manifest, {"metadata", "name"}))}, verb);
-          !good)
-        co_return good;
+      KUBE_CO_TRYV(co_await check_right(cluster, kind,
+                                        {ns, std::string(kube::string_at(manifest, {"metadata", "name"}))}, verb));
   }
-  co_return good;
+  co_return Result<void>();
 }
 
 asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, const std::vector<json::value>& manifests) {
   std::vector<kube::ObjectKey> served;
   for (const json::value& manifest : manifests) {
-    const auto kind = resource_of(manifest);
-    if (!kind) co_return std::unexpected(kind.error());
+    KUBE_CO_TRY(kind, resource_of(manifest));
     Object object(manifest.as_object());
-    cluster.output().doing(cluster.scope(), "applying " + std::string(kind->kind) + " " + object.key().text());
-    if (*kind == kinds::custom_resource_definitions) {
+    cluster.output().doing(cluster.scope(), "applying " + std::string(kind.kind) + " " + object.key().text());
+    if (kind == kinds::custom_resource_definitions) {
       served.push_back(object.key());
       KUBE_CO_TRY(narrows, co_await would_narrow(cluster, object));
       if (narrows) continue;
     }
-    KUBE_CO_TRYV(co_await cluster.api().apply(*kind, object, field_manager));
+    KUBE_CO_TRYV(co_await cluster.api().apply(kind, object, field_manager));
   }
   for (const kube::ObjectKey& key : served) {
-    auto done = co_await wait_for_object(
+    KUBE_CO_TRYV(co_await wait_for_object(
         cluster, {.what = "CRD " + key.name + " to be served", .deadline = session.deadline(), .needs_liqod = false},
         {.resource = kinds::custom_resource_definitions, .key = key}, [](const Object* definition) {
           return Look{.done = definition && kube::has_condition(*definition, "Established")};
-        });
-    if (!done) co_return done;
+        }));
   }
   co_return Result<void>();
 }
@@ -150,17 +142,14 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
   cluster.output().doing(cluster.scope(), "removing liqod");
   KUBE_CO_TRYV(co_await remove_figures(cluster));
   KUBE_CO_TRYV(co_await cluster.remove(kinds::deployments, {ns, "liqod"}));
-  auto done = co_await wait_for_absence(
+  KUBE_CO_TRYV(co_await wait_for_absence(
       cluster, {.what = "the pods of liqod to go", .deadline = session.deadline()},
-      {.resource = kube::resources::pods, .ns = ns, .label_selector = "app.kubernetes.io/name=liqod"});
-  if (!done) co_return done;
-  if (done = co_await remove_all_but(cluster, {}); !done) co_return done;
+      {.resource = kube::resources::pods, .ns = ns, .label_selector = "app.kubernetes.io/name=liqod"}));
+  KUBE_CO_TRYV(co_await remove_all_but(cluster, {}));
   for (const kube::Resource& kind : {kinds::mutating_configurations, kinds::validating_configurations})
-    if (done = co_await wait_for_absence(
-            cluster, {.what = "the " + std::string(kind.kind) + " to go", .deadline = session.deadline()},
-            {.resource = kind, .label_selector = kube::label_is(liqo::api::labels::webhook)});
-        !done)
-      co_return done;
+    KUBE_CO_TRYV(co_await wait_for_absence(
+        cluster, {.what = "the " + std::string(kind.kind) + " to go", .deadline = session.deadline()},
+        {.resource = kind, .label_selector = kube::label_is(liqo::api::labels::webhook)}));
   // These are liqod's own objects in its namespace, which may belong to somebody else.
   const std::array<std::pair<kube::Resource, std::string_view>, 5> own{
       {{kube::resources::secrets, liqo::api::webhook_certificate_secret},
@@ -182,10 +171,9 @@ asio::awaitable<Result<void>> remove_kinds(Session& session, Cluster& cluster,
   for (const json::value& definition : definitions) {
     const kube::ObjectKey key{"", std::string(kube::string_at(definition, {"metadata", "name"}))};
     KUBE_CO_TRYV(co_await cluster.remove(kinds::custom_resource_definitions, key));
-    auto gone =
-        co_await wait_for_object_to_go(cluster, {.what = "CRD " + key.name + " to go", .deadline = session.deadline()},
-                                       {.resource = kinds::custom_resource_definitions, .key = key});
-    if (!gone) co_return gone;
+    KUBE_CO_TRYV(co_await wait_for_object_to_go(cluster,
+                                                {.what = "CRD " + key.name + " to go", .deadline = session.deadline()},
+                                                {.resource = kinds::custom_resource_definitions, .key = key}));
   }
   co_return Result<void>();
 }

@@ -33,9 +33,8 @@ asio::awaitable<Result<std::vector<ObjectChange>>> plan_changes(Cluster& cluster
   std::vector<ObjectChange> changes;
   cluster.output().doing(cluster.scope(), "comparing");
   for (const kube::json::value& manifest : manifests) {
-    const auto kind = resource_of(manifest);
-    if (!kind) co_return std::unexpected(kind.error());
-    KUBE_CO_TRY(change, co_await plan_change(cluster, *kind, Object(manifest.as_object())));
+    KUBE_CO_TRY(kind, resource_of(manifest));
+    KUBE_CO_TRY(change, co_await plan_change(cluster, kind, Object(manifest.as_object())));
     if (change) changes.push_back(std::move(*change));
   }
   if (only_these) co_return changes;

@@ -39,7 +39,6 @@ asio::awaitable<Result<std::string>> ensure_tenant_namespace(Session& session, C
   KUBE_CO_TRY(found, co_await cluster.tenant_namespace(peer));
   if (found.is_ending && !cluster.flags().dry_run) {
     KUBE_CO_TRYV(co_await wait_for_namespace_to_go(cluster, session.deadline(), found.name));
-
   } else if (found.exists) {
     co_return found.name;
   }

@@ -23,12 +23,10 @@ asio::awaitable<Result<void>> unauthenticate(Session& session, Session::Pair pai
       co_return kube::fail(Errc::invalid_input, "there are still " + std::to_string(left) + " ResourceSlices towards " +
                                                     pair.provider_id + " in cluster " + pair.consumer_id +
                                                     ": delete them first, or use liqoctl unpeer");
-    auto done = co_await forget_identity(session, *pair.consumer, pair.provider_id, home.name);
-    if (!done) co_return done;
+    KUBE_CO_TRYV(co_await forget_identity(session, *pair.consumer, pair.provider_id, home.name));
   }
   if (away.exists) {
-    auto done = co_await forget_tenant(session, *pair.provider, pair.consumer_id, away.name);
-    if (!done) co_return done;
+    KUBE_CO_TRYV(co_await forget_tenant(session, *pair.provider, pair.consumer_id, away.name));
     co_await sweep_secrets(*pair.provider, pair.consumer_id, away.name, true);
   }
   if (home.exists) co_await sweep_secrets(*pair.consumer, pair.provider_id, home.name, false);

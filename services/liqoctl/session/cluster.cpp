@@ -168,15 +168,14 @@ asio::awaitable<Result<std::string>> Cluster::existing_tenant_namespace(const st
 asio::awaitable<Result<std::vector<Object>>> Cluster::list(const kube::Resource& resource, std::string ns,
                                                            std::string label_selector, std::string field_selector) {
   std::vector<Object> out;
-  const auto listed = co_await kube::list_all(
+  KUBE_CO_TRYV(co_await kube::list_all(
       *api_, {resource, std::move(ns)}, {.selection = {std::move(label_selector), std::move(field_selector)}},
       [&](Object object) {
         json::object tree{{"apiVersion", resource.api_version()}, {"kind", resource.kind}};
         for (auto& [key, value] : object.tree()) tree[key] = std::move(value);
         out.emplace_back(std::move(tree));
         return true;
-      });
-  if (!listed) co_return std::unexpected(listed.error());
+      }));
   co_return out;
 }
 
@@ -198,12 +197,10 @@ void Cluster::print_dry(std::string_view verb, const Object& object) {
 }
 
 asio::awaitable<Result<Object>> Cluster::create(const kube::Resource& resource, Object object) {
-  const auto labels = model::pairs(flags_.global_labels, "--global-labels");
-  const auto annotations = model::pairs(flags_.global_annotations, "--global-annotations");
-  if (!labels) co_return std::unexpected(labels.error());
-  if (!annotations) co_return std::unexpected(annotations.error());
-  object.set_labels(*labels);
-  for (const auto& [key, value] : *annotations) object.set_annotation(key, value.get_string());
+  KUBE_CO_TRY(labels, model::pairs(flags_.global_labels, "--global-labels"));
+  KUBE_CO_TRY(annotations, model::pairs(flags_.global_annotations, "--global-annotations"));
+  object.set_labels(labels);
+  for (const auto& [key, value] : annotations) object.set_annotation(key, value.get_string());
   if (flags_.dry_run) {
     print_dry("create", object);
     dry_created_.insert(dry_key(resource, object.key()));

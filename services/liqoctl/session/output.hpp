@@ -13,7 +13,7 @@
 
 namespace liqoctl {
 
-/// One per process. A scope says which cluster a line is about: "rome"; "" = none.
+/// One per session. A scope says which cluster a line is about: "rome"; "" = none.
 class Output {
  public:
   /// Both outlive it.

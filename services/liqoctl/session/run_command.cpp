@@ -22,6 +22,8 @@ asio::awaitable<End> end_of(Session& session, Run command) {
     co_return End{.done = co_await command(session)};
   } catch (const std::exception& error) {
     co_return End{.done = {}, .thrown = error.what()};
+  } catch (...) {
+    co_return End{.done = {}, .thrown = "an exception that says nothing"};
   }
 }
 

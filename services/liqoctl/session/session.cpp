@@ -28,15 +28,16 @@ asio::awaitable<Result<Cluster*>> Session::opened(Side side, bool with_id) {
     if (remote && !flags_.remote.kubeconfig.empty()) KUBE_CO_TRYV(co_await allow_remote(config));
     KUBE_CO_TRY(opened, co_await Cluster::open({.outside = context_, .output = output_, .flags = flags_}, side,
                                                std::move(config)));
+    cluster = std::move(opened);  // so that stop() closes its connections whatever is thrown from here on
     if (with_id)
-      if (auto answers = co_await opened->learn_id(); !answers) {
-        co_await opened->stop();
+      if (auto answers = co_await cluster->learn_id(); !answers) {
+        const std::unique_ptr<Cluster> silent = std::move(cluster);
+        co_await silent->stop();
         const std::string expired =
-            answers.error().http_code() == 401 ? describe_expiry(opened->config(), clock().wall()) : "";
+            answers.error().http_code() == 401 ? describe_expiry(silent->config(), clock().wall()) : "";
         if (!expired.empty()) co_return kube::fail(std::move(answers.error()), expired);
         co_return std::unexpected(std::move(answers.error()));
       }
-    cluster = std::move(opened);
   }
   co_return cluster.get();
 }

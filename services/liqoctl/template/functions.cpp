@@ -161,9 +161,8 @@ Returned list_of_all(Arguments lists) {
 Returned joined(const json::value& separator, const json::value& list) {
   std::string out;
   for (const json::value& item : list.get_array()) {
-    const auto text = printed(item);
-    if (!text) return std::unexpected(text.error());
-    out += (&item == list.get_array().data() ? "" : std::string(text_of(separator))) + *text;
+    KUBE_TRY(text, printed(item));
+    out += (&item == list.get_array().data() ? "" : std::string(text_of(separator))) + text;
   }
   return json::value(out);
 }
@@ -181,15 +180,13 @@ Returned entry_of(const json::value& map, const json::value& key) {
 }
 
 Returned different(const json::value& left, const json::value& right) {
-  auto same = equal(left, right);
-  if (!same) return same;
-  return !same->get_bool();
+  KUBE_TRY(same, equal(left, right));
+  return !same.get_bool();
 }
 
 Returned quoted(const json::value& value) {
-  auto text = printed(value);
-  if (!text) return std::unexpected(std::move(text.error()));
-  return json::value(text::in_double_quotes(*text, text::Quotes::json));
+  KUBE_TRY(plain, printed(value));
+  return json::value(text::in_double_quotes(plain, text::Quotes::json));
 }
 
 /// What a function takes, a letter for each argument: s text, l list, m map, n whole number, b boolean, * anything; a

@@ -40,11 +40,10 @@ class Lister final : public Visitor {
   }
   Result<void> file(const WalkedFile& file, int parent) override {
     Digest digest;
-    auto read = read_file(parent, file, [&](const std::string& piece) -> Result<void> {
+    KUBE_TRYV(read_file(parent, file, [&](const std::string& piece) -> Result<void> {
       digest.add(piece);
       return {};
-    });
-    if (!read) return read;
+    }));
     return line("file", file.about, std::to_string(file.about.st_size) + " " + kube::hex(digest.end()),
                 escaped(file.path));
   }

@@ -45,12 +45,11 @@ class Sender final : public Visitor {
     const auto size = static_cast<std::uint64_t>(file.about.st_size);
     KUBE_TRYV(named({.kind = Kind::file, .name = file.name, .meta = meta_of(file.about), .size = size}));
     Digest digest;
-    auto read = read_file(parent, file, [&](const std::string& piece) {
+    KUBE_TRYV(read_file(parent, file, [&](const std::string& piece) {
       digest.add(piece);
       encode({.kind = Kind::bytes, .text = piece}, out_.buffer());
       return out_.flush_when_full();
-    });
-    if (!read) return read;
+    }));
     bytes_ += size;
     encode({.kind = Kind::file_end, .text = digest.end()}, out_.buffer());
     return out_.flush_when_full();

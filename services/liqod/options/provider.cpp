@@ -32,9 +32,8 @@ void add_provider_options(cli::Command app, Options& options, Texts& texts) {
   app.flag("--deny-direct-connections", settings.reflection.denies_direct_connections,
            "Leave out endpoints of consumers' Services that a consumer marks as being in a third cluster");
   const auto read_pod_ranges = [&settings](const std::vector<std::string>& values) -> kube::Result<void> {
-    auto ranges = liqo::core::parse_ranges(kube::join(values, ","));
-    if (!ranges) return std::unexpected(ranges.error());
-    settings.peering.pod_cidrs = liqo::core::in_words(*ranges);
+    KUBE_TRY(ranges, liqo::core::parse_ranges(kube::join(values, ",")));
+    settings.peering.pod_cidrs = liqo::core::in_words(ranges);
     return {};
   };
   app.list("--pod-cidr", read_pod_ranges,

@@ -34,13 +34,12 @@ void add_keys(cli::Command app, const char* name, std::vector<std::string>& into
 void add_custom_resources(cli::Command app, liqo::controllers::Settings& settings) {
   const auto read = [&settings](const std::vector<std::string>& texts) -> kube::Result<void> {
     for (const std::string& text : texts) {
-      auto custom = liqo::reflection::read_custom_resource(text);
-      if (!custom) return std::unexpected(custom.error());
-      const std::string name = custom->resource.name();
+      KUBE_TRY(custom, liqo::reflection::read_custom_resource(text));
+      const std::string name = custom.resource.name();
       for (const auto& known : settings.reflection.custom_resources)
         if (known.name() == name) return kube::fail(kube::Errc::invalid_input, "names " + name + " twice");
-      settings.reflection.kinds.set({.name = name, .resource = {}, .forge = nullptr}, custom->policy);
-      settings.reflection.custom_resources.push_back(std::move(custom->resource));
+      settings.reflection.kinds.set({.name = name, .resource = {}, .forge = nullptr}, custom.policy);
+      settings.reflection.custom_resources.push_back(std::move(custom.resource));
     }
     return {};
   };

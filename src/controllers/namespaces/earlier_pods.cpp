@@ -24,17 +24,17 @@ asio::awaitable<kube::Result<core::EarlierPods>> NamespaceOffloadingController::
     kube::Object offloading) {
   core::EarlierPods left;
   std::vector<std::pair<kube::ObjectKey, kube::json::array>> adjustable;  // with the patch
-  const auto listed = co_await kube::list_all(
-      context_.home.api(), {.resource = kube::resources::pods, .ns = std::string(offloading.ns())}, {},
-      [&](const kube::Object& pod) {
-        core::EarlierPodPlan plan = core::plan_earlier_pod(pod, api::NamespaceOffloading(offloading));
-        if (std::holds_alternative<action::LeavePlaced>(plan)) ++left.placed;
-        if (std::holds_alternative<action::LeaveWaiting>(plan)) ++left.waiting;
-        if (auto* patch = std::get_if<action::Patch>(&plan))
-          adjustable.emplace_back(pod.key(), std::move(patch->steps));
-        return true;
-      });
-  if (!listed) co_return kube::fail(listed.error(), "looking for pods that were there before");
+  const auto plan_for = [&](const kube::Object& pod) {
+    core::EarlierPodPlan plan = core::plan_earlier_pod(pod, api::NamespaceOffloading(offloading));
+    if (std::holds_alternative<action::LeavePlaced>(plan)) ++left.placed;
+    if (std::holds_alternative<action::LeaveWaiting>(plan)) ++left.waiting;
+    if (auto* patch = std::get_if<action::Patch>(&plan)) adjustable.emplace_back(pod.key(), std::move(patch->steps));
+    return true;
+  };
+  KUBE_CO_TRYV(
+      co_await kube::list_all(context_.home.api(),
+                              {.resource = kube::resources::pods, .ns = std::string(offloading.ns())}, {}, plan_for),
+      "looking for pods that were there before");
   for (const auto& [key, patch] : adjustable) {
     auto patched = co_await context_.home.api().patch(kube::resources::pods, key,
                                                       {kube::PatchType::json, kube::json::serialize(patch)});
@@ -54,14 +54,13 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> NamespaceOffloading
   const kube::TimePoint now = context_.clock.now();
   if (due->second && now < *due->second) co_return *due->second - now;
   const bool is_last = due->second.has_value();
-  const auto left = co_await adjust_earlier_pods(offloading);
-  if (!left) co_return std::unexpected(left.error());
+  KUBE_CO_TRY(left, co_await adjust_earlier_pods(offloading));
   if (!is_last) {
     looks_[ns] = context_.clock.now() + second_look;
     co_return second_look;
   }
   looks_.erase(ns);
-  if (const std::string words = core::describe_earlier_pods(*left, api::NamespaceOffloading(offloading).pod_strategy());
+  if (const std::string words = core::describe_earlier_pods(left, api::NamespaceOffloading(offloading).pod_strategy());
       !words.empty())
     context_.events.warning(offloading, api::kinds::namespace_offloadings, "PodsBeforeOffloading", words);
   co_return std::nullopt;

@@ -121,8 +121,7 @@ asio::awaitable<kube::Result<void>> PodOrders::refuse(const kube::Object& local,
     if (const std::string why = listeners_.room.why_too_large(local.key()); !why.empty())
       message += "; this node can never hold it: " + why + ": create it again with less, or have more granted";
     auto wanted = core::forge_refusal(local, reasons::offloading_refused, message, node_.context.clock.wall());
-    auto told = co_await statuses_.write(local, std::move(wanted));
-    if (!told) co_return told;
+    KUBE_CO_TRYV(co_await statuses_.write(local, std::move(wanted)));
     tell_refusal(local, message);
     node_.memory.of(local).refused.refused(order_digest(local, remote_key.ns, node_.forging),
                                            node_.context.clock.now());

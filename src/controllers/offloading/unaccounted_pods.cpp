@@ -51,16 +51,23 @@ UnaccountedPods::UnaccountedPods(Context context)
   controller_.reads(namespaces_);
   controller_.watch(shadows_);
   controller_.watch(pods_);
-  controller_.watch(quotas_, [this](const kube::ObjectKey& key) {
-    // The used amounts of a Quota change all the time and do not matter here.
-    const auto quota = quotas_->find(key);
-    const bool drained = quota && api::Quota(*quota).is_drained();
-    if (!drained) drained_.erase(key);
-    if (!quota || (drained && drained_.insert(key).second)) enqueue_all();
-  });
-  controller_.watch(tenants_, [this](const kube::ObjectKey& key) {
-    if (!tenants_->store().contains(key)) enqueue_all();
-  });
+  const auto nothing = [] {};
+  controller_.watch(
+      quotas_,
+      [this](const kube::ObjectKey& key) {
+        // The used amounts of a Quota change all the time and do not matter here.
+        const auto quota = quotas_->find(key);
+        const bool drained = quota && api::Quota(*quota).is_drained();
+        if (!drained) drained_.erase(key);
+        if (!quota || (drained && drained_.insert(key).second)) enqueue_all();
+      },
+      nothing);
+  controller_.watch(
+      tenants_,
+      [this](const kube::ObjectKey& key) {
+        if (!tenants_->store().contains(key)) enqueue_all();
+      },
+      nothing);
 }
 
 void UnaccountedPods::enqueue_all() {

@@ -67,10 +67,9 @@ kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& 
     return kube::fail(kube::Errc::unsupported,
                       "spec.authParams.awsConfig: credentials of an EKS cluster are not supported. The provider has to "
                       "issue a client certificate: run its Liqo without the --aws flags, and authenticate anew.");
-  const auto certificate = core::read_certificate(params.certificate_pem);
-  if (!certificate) return kube::fail(certificate.error(), "spec.authParams.signedCRT");
+  KUBE_TRY(certificate, core::read_certificate(params.certificate_pem), "spec.authParams.signedCRT");
   const core::PrivateKey& key = *keys_.key();
-  if (certificate->key != key.public_key())
+  if (certificate.key != key.public_key())
     return kube::fail(kube::Errc::invalid_input,
                       "the certificate of the provider is not for the key of this cluster: authenticate anew");
   constexpr std::string_view scheme = "https://";
@@ -85,8 +84,7 @@ kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& 
                                                    .key_pem = key.pem(),
                                                    .ns = std::string(view.remote_namespace())});
   // What the provider sent is used only in a form that we would take from anybody.
-  const auto read = kube::wire::parse_kubeconfig(text, {.origin = kube::wire::KubeconfigOrigin::secret});
-  if (!read) return std::unexpected(read.error());
+  KUBE_TRYV(kube::wire::parse_kubeconfig(text, {.origin = kube::wire::KubeconfigOrigin::secret}));
   return core::forge_kubeconfig_secret(identity, text);
 }
 

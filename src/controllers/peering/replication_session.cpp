@@ -355,7 +355,6 @@ asio::awaitable<Outcome> ReplicationSession::hold(const Kind& kind, kube::WorkKe
   if (plan.release && local) {
     KUBE_CO_TRYV(
         co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object));
-
   } else if (plan.restore && !local && !names.empty() && work.object.name == peer_.remote) {
     // This cluster makes one map for a provider, of that name. As many as a provider shows are not made.
     kube::Object map = core::forge_namespace_map(work.object, peer_.remote, {});

@@ -439,7 +439,6 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   for (std::size_t i = 1; i < secrets.size(); ++i) {
     if (secrets[i].is_deleting()) {
       KUBE_CO_TRYV(co_await set_finalizer(secrets[i], false));
-
     } else {
       context_.events.warning(secrets[i], kube::resources::secrets, api::reasons::credentials_unusable,
                               "Secret " + std::string(secrets[i].name()) + " is not used, because Secret " +

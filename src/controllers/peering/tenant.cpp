@@ -97,7 +97,8 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
   controller_.watch(shadow_pods_, [this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
   controller_.watch(pods_, [this](const kube::ObjectKey& key) { see_pod(key); }, all);
   controller_.watch(cluster_bindings_, [all](const kube::ObjectKey&) { all(); }, all);
-  controller_.reads(namespaces_, consumer_namespaces_);
+  controller_.watch(consumer_namespaces_, [](const kube::ObjectKey&) {}, all);
+  controller_.reads(namespaces_);
   namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) {
     controller_.enqueue_all(tenants_->store(), key.ns);
     if (key.ns == context_.settings.liqo_namespace) see_binding_to_leader(key);
@@ -248,11 +249,9 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   kube::Api& home = context_.home.api();
   KUBE_CO_TRYV(co_await add_finalizer(home, *tenants_, tenant, api::finalizers::tenant));
 
-  const auto pods_left = co_await enforce_condition(tenant);
-  if (!pods_left) co_return Outcome::retry(pods_left.error());
-  const auto has_namesake_here = co_await has_namesake(tenant);
-  if (!has_namesake_here) co_return Outcome::retry(has_namesake_here.error());
-  if (*has_namesake_here) co_return Outcome::again_after(namesake_pause);
+  KUBE_CO_TRY(pods_left, co_await enforce_condition(tenant));
+  KUBE_CO_TRY(has_namesake_here, co_await has_namesake(tenant));
+  if (has_namesake_here) co_return Outcome::again_after(namesake_pause);
   std::optional<kube::WallTime> renewal;
   if (view.needs_handshake()) {
     auto admitted = co_await admit(tenant);
@@ -260,7 +259,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
       if (admitted.error().code() == kube::Errc::missing) refuse(tenant, "AuthParamsFailed", admitted.error().text());
       co_return Outcome::retry(std::move(admitted.error()));
     }
-    if (!*admitted) co_return *pods_left ? Outcome::again_after(0ms) : Outcome::done();
+    if (!*admitted) co_return pods_left ? Outcome::again_after(0ms) : Outcome::done();
     renewal = **admitted;
   } else {
     co_await let_see_leader(peer);
@@ -268,7 +267,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   }
   KUBE_CO_TRYV(co_await ensure_binding(home, *cluster_bindings_,
                                        core::forge_cluster_role_binding(peer, core::remote_cluster_wide_role)));
-  if (*pods_left) co_return Outcome::again_after(0ms);
+  if (pods_left) co_return Outcome::again_after(0ms);
   KUBE_CO_TRY(heartbeat, co_await watch_heartbeat(tenant));
   if (!renewal && !heartbeat) co_return Outcome::done();
   // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.

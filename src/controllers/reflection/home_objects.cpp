@@ -84,14 +84,14 @@ asio::awaitable<kube::Result<bool>> HomeObjects::find_unlisted(std::string name)
 }
 
 asio::awaitable<kube::Result<void>> HomeObjects::read() {
-  auto read =
-      co_await kube::list_all(context_.home.api(), {context_.kind.resource, ns_}, {}, [&](const kube::Object& object) {
-        if (context_.kind.referred_only && !version_of(std::string(object.name()))) return true;
-        texts_.put(std::string(object.name()), object.text());
-        // What is not kept here is read when it is needed.
-        return context_.held < Contents::max_bytes / 2;
-      });
-  if (!read) co_return kube::fail(std::move(read.error()), "reading what is to be reflected");
+  const auto keep = [&](const kube::Object& object) {
+    if (context_.kind.referred_only && !version_of(std::string(object.name()))) return true;
+    texts_.put(std::string(object.name()), object.text());
+    // What is not kept here is read when it is needed.
+    return context_.held < Contents::max_bytes / 2;
+  };
+  KUBE_CO_TRYV(co_await kube::list_all(context_.home.api(), {context_.kind.resource, ns_}, {}, keep),
+               "reading what is to be reflected");
   co_return kube::Result<void>();
 }
 

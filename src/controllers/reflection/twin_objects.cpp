@@ -37,17 +37,17 @@ bool TwinObjects::has_constant_copies_alone() const {
 asio::awaitable<kube::Result<void>> TwinObjects::read(ReferredObjects& referred) {
   copies_.clear();
   referred.forget_kept();
-  auto read =
-      co_await kube::list_all(context_.provider, {context_.kind.copies(), ns_}, {}, [&](const kube::Object& object) {
-        std::string local = context_.kind.local_name(object.name(), context_.forging);
-        if (local.empty()) return true;
-        copies_.find_there(object);
-        texts_.put(std::string(object.name()), object.text());
-        // References of pods may not be known yet, so no copy is removed before the grace is over.
-        if (context_.kind.referred_only) referred.keep(std::move(local));
-        return !context_.stores.is_exceeded();
-      });
-  if (!read) co_return kube::fail(std::move(read.error()), "reading the copies in " + ns_);
+  const auto keep = [&](const kube::Object& object) {
+    std::string local = context_.kind.local_name(object.name(), context_.forging);
+    if (local.empty()) return true;
+    copies_.find_there(object);
+    texts_.put(std::string(object.name()), object.text());
+    // References of pods may not be known yet, so no copy is removed before the grace is over.
+    if (context_.kind.referred_only) referred.keep(std::move(local));
+    return !context_.stores.is_exceeded();
+  };
+  KUBE_CO_TRYV(co_await kube::list_all(context_.provider, {context_.kind.copies(), ns_}, {}, keep),
+               "reading the copies in " + ns_);
   // The session that owns the Reflector has been told, and ends.
   if (context_.stores.is_exceeded())
     co_return kube::fail(kube::Errc::too_large, "the provider has more than the store budget allows");

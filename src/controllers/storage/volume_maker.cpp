@@ -148,9 +148,8 @@ asio::awaitable<kube::Result<void>> VolumeMaker::ensure_storage_namespace() {
   if (found) co_return kube::Result<void>();
   kube::Object made = kube::Object::make(kube::resources::namespaces, key);
   made.set_label(api::labels::storage_provisioner, "true");
-  auto created = co_await home.create(kube::resources::namespaces, made);
   // A failure also where somebody else has made it first: the next look shows whose it is.
-  if (!created) co_return kube::fail(std::move(created.error()), "making the namespace of the data");
+  KUBE_CO_TRYV(co_await home.create(kube::resources::namespaces, made), "making the namespace of the data");
   co_return kube::Result<void>();
 }
 

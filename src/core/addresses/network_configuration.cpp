@@ -27,10 +27,8 @@ kube::Result<IpMapping> read_network_mapping(std::span<const kube::Object> confi
   if (!is_configured(configurations.front()))
     return kube::fail(kube::Errc::missing, name + " has no ranges yet (NetworkCIDRsConfigured is not True)");
   for (const std::string_view use : {"pod", "external"})
-    if (auto added =
-            mapping.add(texts(configurations.front().spec(), use), texts(configurations.front().status(), use));
-        !added)
-      return kube::fail(std::move(added.error()), name);
+    KUBE_TRYV(mapping.add(texts(configurations.front().spec(), use), texts(configurations.front().status(), use)),
+              name);
   return mapping;
 }
 

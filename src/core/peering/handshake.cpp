@@ -19,9 +19,8 @@ std::unexpected<HandshakeRefusal> refuse(std::string_view reason, std::string te
 }  // namespace
 
 kube::Result<std::string> make_nonce(const Entropy& entropy) {
-  auto bytes = entropy(nonce_bytes);
-  if (!bytes) return bytes;
-  return kube::encode_base64(*bytes);
+  KUBE_TRY(bytes, entropy(nonce_bytes));
+  return kube::encode_base64(bytes);
 }
 
 bool is_nonce(std::string_view text) {

@@ -178,10 +178,9 @@ PolicyReading read_policy(const SlicePolicy& flags, const kube::Object* config_m
 
 kube::Result<std::optional<int>> read_tenant_percentage(const kube::Object& tenant) {
   if (!tenant.has_annotation(api::annotations::sharing_percentage)) return std::optional<int>();
-  auto read = read_percentage(kube::trim(tenant.annotation(api::annotations::sharing_percentage), blanks));
-  if (!read)
-    return kube::fail(std::move(read.error()), "annotation " + std::string(api::annotations::sharing_percentage));
-  return std::optional<int>(*read);
+  KUBE_TRY(percent, read_percentage(kube::trim(tenant.annotation(api::annotations::sharing_percentage), blanks)),
+           "annotation " + std::string(api::annotations::sharing_percentage));
+  return std::optional<int>(percent);
 }
 
 }  // namespace liqo::core

@@ -26,36 +26,33 @@ asio::awaitable<kube::Result<void>> finish(kube::RemoteCommand& command, kube::a
   const auto status = co_await command.result();
   co_await group.join();
   if (!status) co_return std::unexpected(status.error());
-  const auto result = kube::wire::decode_result(command.connection().version(), *status);
-  if (!result) co_return std::unexpected(result.error());
-  if (result->kind != kube::wire::CommandResult::Kind::success) co_return kube::fail(kube::Errc::api, result->message);
+  KUBE_CO_TRY(result, kube::wire::decode_result(command.connection().version(), *status));
+  if (result.kind != kube::wire::CommandResult::Kind::success) co_return kube::fail(kube::Errc::api, result.message);
   co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> execute(example::Cluster& cluster, kube::RemoteCommandRequest request) {
-  auto command = co_await kube::connect_remote_command(cluster.client, cluster.environment.clock, std::move(request));
-  if (!command) co_return std::unexpected(std::move(command.error()));
+  KUBE_CO_TRY(command,
+              co_await kube::connect_remote_command(cluster.client, cluster.environment.clock, std::move(request)));
   // Everything that runs has an owner, and the command outlives what reads of it.
   kube::async::TaskGroup group(cluster.environment.executor);
-  group.spawn((*command)->run());
-  group.spawn(print(**command, CommandChannel::out));
-  group.spawn(print(**command, CommandChannel::err));
+  group.spawn(command->run());
+  group.spawn(print(*command, CommandChannel::out));
+  group.spawn(print(*command, CommandChannel::err));
   // A cancellation, as by Ctrl-C, must not leave the group running.
-  co_return co_await kube::async::finally(finish(**command, group), group.stop());
+  co_return co_await kube::async::finally(finish(*command, group), group.stop());
 }
 
 asio::awaitable<kube::Result<void>> show(example::Cluster cluster, kube::RemoteCommandRequest request) {
   const kube::ObjectKey pod{request.ns, request.pod};
-  if (auto done = co_await execute(cluster, std::move(request)); !done) co_return done;
+  KUBE_CO_TRYV(co_await execute(cluster, std::move(request)));
   kube::async::Clock& clock = cluster.environment.clock;
-  auto log = co_await kube::open_pod_log(cluster.client, clock, kube::log_request(pod, "", {.tail_lines = 20}),
-                                         clock.deadline_in(std::chrono::seconds(30)));
-  if (!log) co_return std::unexpected(std::move(log.error()));
+  KUBE_CO_TRY(log, co_await kube::open_pod_log(cluster.client, clock, kube::log_request(pod, "", {.tail_lines = 20}),
+                                               clock.deadline_in(std::chrono::seconds(30))));
   while (true) {
-    auto piece = co_await log->read();
-    if (!piece) co_return std::unexpected(std::move(piece.error()));
-    if (piece->empty()) co_return kube::Result<void>();
-    std::cout << *piece << std::flush;
+    KUBE_CO_TRY(piece, co_await log.read());
+    if (piece.empty()) co_return kube::Result<void>();
+    std::cout << piece << std::flush;
   }
 }
 

@@ -33,9 +33,8 @@ class PodCounter {
     if (ns->annotation(annotation) == count) co_return kube::Outcome::done();
     const kube::json::object patch{
         {"metadata", kube::json::object{{"annotations", kube::json::object{{annotation, count}}}}}};
-    auto patched = co_await kube::merge_patch(api_, *namespaces_, key.object,
-                                              {.body = kube::json::serialize(patch), .phase = "writing the count"});
-    if (!patched) co_return kube::Outcome::retry(std::move(patched.error()));
+    KUBE_CO_TRYV(co_await kube::merge_patch(api_, *namespaces_, key.object,
+                                            {.body = kube::json::serialize(patch), .phase = "writing the count"}));
     co_return kube::Outcome::done();
   }
 

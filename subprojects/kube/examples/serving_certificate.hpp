@@ -20,12 +20,10 @@ class ServingCertificate {
 
   /// The settings to start the server with.
   kube::Result<kube::net::TlsContext> begin() {
-    auto made = kube::net::make_authority(subject_.common_name, clock_.wall(), life_of_authority);
-    if (!made) return std::unexpected(std::move(made.error()));
-    authority_ = std::move(*made);
-    auto pair = issue();
-    if (!pair) return std::unexpected(std::move(pair.error()));
-    return identity_.begin(std::move(*pair));
+    KUBE_TRY(made, kube::net::make_authority(subject_.common_name, clock_.wall(), life_of_authority));
+    authority_ = std::move(made);
+    KUBE_TRY(pair, issue());
+    return identity_.begin(std::move(pair));
   }
   /// By whom callers know the server: the same for as long as this process runs.
   const std::string& authority_pem() const { return authority_.certificate_pem; }

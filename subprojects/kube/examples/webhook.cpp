@@ -71,16 +71,14 @@ asio::awaitable<kube::Result<void>> serve(example::Cluster cluster, std::string 
   std::optional<kube::net::HttpServer> server;
   example::ServingCertificate certificate(
       environment.clock, subject, [&server](kube::net::TlsContext tls) { server->replace_tls(std::move(tls)); });
-  auto tls = certificate.begin();
-  if (!tls) co_return std::unexpected(std::move(tls.error()));
+  KUBE_CO_TRY(tls, certificate.begin());
   server.emplace(environment.executor, environment.clock,
-                 kube::net::HttpServerOptions{.address = ip, .port = port, .tls = *tls}, review);
-  if (auto listening = server->listen(); !listening) co_return std::unexpected(std::move(listening.error()));
+                 kube::net::HttpServerOptions{.address = ip, .port = port, .tls = tls}, review);
+  KUBE_CO_TRYV(server->listen());
 
   kube::Api api(cluster.client, environment.clock, environment.random, environment.metrics, {.cluster = cluster.name});
   const std::string url = kube::wire::ServerUrl{.tls = true, .host = ip, .port = port, .path = {}}.text();
-  auto applied = co_await api.apply(configurations, configuration(url, certificate.authority_pem()), "example-owners");
-  if (!applied) co_return std::unexpected(std::move(applied.error()));
+  KUBE_CO_TRYV(co_await api.apply(configurations, configuration(url, certificate.authority_pem()), "example-owners"));
   std::cout << "asked at " << url << std::endl;
   kube::async::TaskGroup keeper(environment.executor);
   co_await kube::async::finally(keep_and_serve(certificate, *server, keeper), keeper.stop());

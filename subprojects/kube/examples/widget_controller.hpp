@@ -39,12 +39,10 @@ class WidgetController {
     const auto widget = widgets_->find(key.object);
     if (!widget) co_return kube::Outcome::done();
     if (widget->is_deleting()) co_return co_await tear_down(*widget);
-    if (auto held = co_await kube::add_finalizer(api_, *widgets_, *widget, finalizer); !held)
-      co_return kube::Outcome::retry(std::move(held.error()));
-    auto made = co_await ensure_map(*widget);
-    if (!made) co_return kube::Outcome::retry(std::move(made.error()));
-    auto told = co_await tell(*widget, *made);
-    co_return told ? kube::Outcome::done() : kube::Outcome::retry(std::move(told.error()));
+    KUBE_CO_TRYV(co_await kube::add_finalizer(api_, *widgets_, *widget, finalizer));
+    KUBE_CO_TRY(ready, co_await ensure_map(*widget));
+    KUBE_CO_TRYV(co_await tell(*widget, ready));
+    co_return kube::Outcome::done();
   }
 
   boost::asio::awaitable<kube::Outcome> tear_down(kube::Object widget) {
@@ -53,8 +51,8 @@ class WidgetController {
       auto removed = co_await api_.remove(kube::resources::config_maps, widget.key(), {.uid = std::string(map->uid())});
       if (!removed && !removed.error().is_not_found()) co_return kube::Outcome::retry(std::move(removed.error()));
     }
-    auto released = co_await kube::remove_finalizer(api_, *widgets_, std::move(widget), finalizer);
-    co_return released ? kube::Outcome::done() : kube::Outcome::retry(std::move(released.error()));
+    KUBE_CO_TRYV(co_await kube::remove_finalizer(api_, *widgets_, std::move(widget), finalizer));
+    co_return kube::Outcome::done();
   }
 
   /// Whether the ConfigMap is as it should be; false where somebody else has its name.
@@ -85,9 +83,8 @@ class WidgetController {
       map = std::move(*created);
     }
     map->tree()["data"] = kube::json::object{{"colour", colour}};
-    auto replaced = co_await api_.replace(kube::resources::config_maps, *map);
-    if (!replaced) co_return std::unexpected(std::move(replaced.error()));
-    maps_->observe(std::move(*replaced));
+    KUBE_CO_TRY(replaced, co_await api_.replace(kube::resources::config_maps, *map));
+    maps_->observe(std::move(replaced));
     co_return true;
   }
 
@@ -96,10 +93,9 @@ class WidgetController {
                                     {"ready", ready}};
     if (widget.status() == status) co_return kube::Result<void>();
     const kube::json::object patch{{"status", status}};
-    auto patched = co_await kube::merge_patch(
+    KUBE_CO_TRYV(co_await kube::merge_patch(
         api_, *widgets_, widget.key(),
-        {.body = kube::json::serialize(patch), .phase = "writing the status", .options = {.subresource = "status"}});
-    if (!patched) co_return std::unexpected(std::move(patched.error()));
+        {.body = kube::json::serialize(patch), .phase = "writing the status", .options = {.subresource = "status"}}));
     co_return kube::Result<void>();
   }
 

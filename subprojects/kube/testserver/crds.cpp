@@ -5,10 +5,9 @@
 namespace kube::testserver {
 
 Result<std::vector<testing::FakeKind>> read_crds(std::string_view yaml) {
-  auto documents = wire::read_yaml(yaml);
-  if (!documents) return std::unexpected(std::move(documents.error()));
+  KUBE_TRY(documents, wire::read_yaml(yaml));
   std::vector<testing::FakeKind> kinds;
-  for (const json::value& document : *documents) {
+  for (const json::value& document : documents) {
     if (string_at(document, {"kind"}) != "CustomResourceDefinition") continue;
     const json::object& spec = object_at(document, {"spec"});
     for (const json::value& version : array_at(spec, {"versions"})) {

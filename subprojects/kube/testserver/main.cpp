@@ -26,11 +26,9 @@ struct Options {
 
 kube::Result<void> read_kinds(Options& options) {
   for (const std::string& path : options.crd_files) {
-    const auto text = kube::net::read_file(path, max_crds);
-    if (!text) return std::unexpected(text.error());
-    auto kinds = kube::testserver::read_crds(*text);
-    if (!kinds) return kube::fail(std::move(kinds.error()), path);
-    for (kube::testing::FakeKind& kind : *kinds) options.settings.kinds.push_back(std::move(kind));
+    KUBE_TRY(text, kube::net::read_file(path, max_crds));
+    KUBE_TRY(kinds, kube::testserver::read_crds(text), path);
+    for (kube::testing::FakeKind& kind : kinds) options.settings.kinds.push_back(std::move(kind));
   }
   return {};
 }

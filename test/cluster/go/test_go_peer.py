@@ -12,21 +12,20 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster import audit, metrics_server
-from harness.cluster.cluster import Cluster, busybox
+from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo.peers import Peer
 from harness.run import Run
-from harness.tools import go_liqo
+from harness.tools import go_stories
 from harness.tools.go_liqo import GoPeer
+from harness.tools.go_stories import ASKED, phase, pinned
 from harness.tools.liqoctl import Liqoctl
 from harness.wait import wait_for
 
 pytestmark = pytest.mark.go_peer
 
 SOON = 60.0
-ASKED = ("--cpu=2", "--memory=2Gi", "--pods=10")
 
 
 @dataclass
@@ -39,30 +38,12 @@ class Mixed:
 
 @pytest.fixture(scope="module")
 def mixed(run: Run) -> Iterator[Mixed]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
-    release = settings.go_liqo()
-    if lacking := go_liqo.lacking(release):
-        pytest.fail(f"there is no {lacking}")
-    assert release
+    release = go_stories.release()
     with run.borrow(malmo=Options(kubelet=True), turku=Options(kubelet=True)) as (malmo, turku):
         for cluster in (malmo, turku):
             assert cluster.node
             cluster.node.name_containers()
         yield Mixed(GoPeer(malmo, release), Peer(turku, figures=True))
-
-
-def pinned(name: str, node: str, script: str = "sleep 1000000", cpu: str = "100m") -> dict[str, Any]:
-    """A pod for a virtual node, of either version."""
-    pod = busybox(name, script)
-    pod["spec"]["tolerations"] = [{"key": "virtual-node.liqo.io/not-allowed", "operator": "Exists"}]
-    pod["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
-    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}, "limits": {"cpu": cpu, "memory": "64Mi"}}
-    return pod
-
-
-def phase(cluster: Cluster, namespace: str, name: str) -> str:
-    return (cluster.pod(namespace, name) or {"status": {}})["status"].get("phase", "")
 
 
 def refused(cluster: Cluster, word: str) -> list[audit.Entry]:

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_go_peer import ASKED, phase, pinned
 
-from harness import settings
 from harness.cluster import audit
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
@@ -22,8 +20,9 @@ from harness.cluster.volumes import WITH_POD, Directories
 from harness.liqo import chart
 from harness.liqo.peers import Peer
 from harness.run import Run
-from harness.tools import go_liqo
+from harness.tools import go_stories
 from harness.tools.go_liqo import GoPeer
+from harness.tools.go_stories import ASKED, phase, pinned
 from harness.wait import wait_for
 
 pytestmark = pytest.mark.go_peer
@@ -62,12 +61,7 @@ class Living:
 
 @pytest.fixture(scope="module")
 def living(run: Run) -> Iterator[Living]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
-    release = settings.go_liqo()
-    if lacking := go_liqo.lacking(release):
-        pytest.fail(f"there is no {lacking}")
-    assert release
+    release = go_stories.release()
     with run.borrow(malmo=Options(kubelet=True), turku=Options(kubelet=True)) as (malmo, turku):
         volumes = [Directories(malmo), Directories(turku)]
         try:

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from test_go_peer import ASKED, pinned
 
-from harness import settings
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
-from harness.cluster.node import is_ready
 from harness.liqo.peers import Peer
 from harness.run import Run
 from harness.story import is_ready
-from harness.tools import go_liqo
+from harness.tools import go_stories
 from harness.tools.go_liqo import GoPeer
+from harness.tools.go_stories import ASKED, pinned
 from harness.wait import wait_for
 
 pytestmark = pytest.mark.go_peer
@@ -41,12 +39,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def fleet(run: Run) -> Iterator[Fleet]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
-    release = settings.go_liqo()
-    if lacking := go_liqo.lacking(release):
-        pytest.fail(f"there is no {lacking}")
-    assert release
+    release = go_stories.release()
     real = Options(kubelet=True)
     with run.borrow(vasa=Options(), oulu=real, pori=Options(), riga=real) as (vasa, oulu, pori, riga):
         pori.add_kwok_nodes(2)

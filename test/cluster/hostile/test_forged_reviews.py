@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.callers import WEBHOOK_PORT
@@ -31,13 +31,7 @@ GRANTED, SHARE = 4000, 400
 
 
 def shadow(name: str, cpu: int) -> dict[str, Any]:
-    container = {"name": "main", "image": "busybox", "resources": {"requests": {"cpu": f"{cpu}m"}}}
-    return {
-        "apiVersion": "offloading.liqo.io/v1beta1",
-        "kind": "ShadowPod",
-        "metadata": {"name": name, "labels": {"offloading.liqo.io/origin": "rome"}},
-        "spec": {"pod": {"containers": [container]}},
-    }
+    return objects.shadow_pod(name, "rome", objects.one_container(resources={"requests": {"cpu": f"{cpu}m"}}))
 
 
 class Forger:
@@ -97,8 +91,7 @@ class Provider:
         cluster.namespace(TWIN, labels)
         self.daemon = Liqod(cluster, chart.install(cluster)).start()
         rights.bind(cluster, TWIN, TENANT, rights.group("rome"), chart.REMOTE_ROLE)
-        spec = {"user": USER, "limitsEnforcement": "None", "resources": {"cpu": f"{GRANTED}m"}}
-        cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": USER}, "spec": spec})
+        cluster.api.apply("quotas", TENANT, objects.granted(USER, {"cpu": f"{GRANTED}m"}))
         self.rome: Api = cluster.as_user(cluster.authority.issue("slice-of-rome", USER, ["rome"]))
         wait_for(lambda: "has not enough cpu" in self.refusal("probe", GRANTED + 1), 60, "the webhooks to be asked")
 

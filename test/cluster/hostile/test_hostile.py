@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import audit, inventory
 from harness.cluster.api import APPLY, MERGE, Api, path
 from harness.cluster.cluster import Cluster, busybox
@@ -66,24 +66,20 @@ def marks(**metadata: Any) -> dict[str, Any]:
 
 def owned(name: str, origin: str = "sparta") -> dict[str, Any]:
     """Metadata as replication writes them."""
-    labels = {"liqo.io/replicated": "true", "liqo.io/replication": "false", "liqo.io/originID": origin}
-    return {"name": name, "labels": {**labels, "liqo.io/remoteID": "athens", "liqo.io/remote-cluster-id": origin}}
+    return {"name": name, "labels": objects.replica_labels(origin, "athens")}
 
 
 def a_slice(metadata: dict[str, Any], **spec: Any) -> dict[str, Any]:
-    kind = {"apiVersion": "authentication.liqo.io/v1beta1", "kind": "ResourceSlice"}
-    return {**kind, "metadata": metadata, "spec": {"class": "none", "providerClusterID": "athens", **spec}}
+    spec = {"class": "none", "providerClusterID": "athens", **spec}
+    return objects.made("authentication", "ResourceSlice", spec=spec, **metadata)
 
 
 def shadow(name: str, pod: dict[str, Any] | None = None, origin: str = "sparta") -> dict[str, Any]:
-    kind = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "ShadowPod"}
-    labels = {"offloading.liqo.io/origin": origin} if origin else {}
-    spec = pod or {"containers": [{"name": "main", "image": "busybox"}]}
-    return {**kind, "metadata": {"name": name, "labels": labels}, "spec": {"pod": spec}}
+    return objects.shadow_pod(name, origin, pod)
 
 
 def asking(**requests: str) -> dict[str, Any]:
-    return {"containers": [{"name": "main", "image": "busybox", "resources": {"requests": requests}}]}
+    return objects.one_container(resources={"requests": requests})
 
 
 def service(**spec: Any) -> dict[str, Any]:
@@ -371,8 +367,7 @@ rows(
 rows(
     PEERING_USER,
     ("be two tenants", "POST", path("tenants", SPARTA),
-     {"apiVersion": "authentication.liqo.io/v1beta1", "kind": "Tenant", "metadata": {"name": "second"},
-      "spec": {"clusterID": "sparta"}}, 403, "has a Tenant already"),
+     objects.made("authentication", "Tenant", "second", {"clusterID": "sparta"}), 403, "has a Tenant already"),
     ("make Liqo connect to where it likes", "POST", path("secrets", SPARTA),
      secret("kubeconfig-controlplane-sparta", identity_type="ControlPlane", remote_cluster_id="sparta"), 403,
      "liqo-nonce"),
@@ -462,10 +457,9 @@ class Hostile:
 
     def _unanswered(self) -> None:
         """A slice that has an identity, and no quota: its class is not Liqo's to answer."""
-        labels = {"liqo.io/remote-cluster-id": "athens"}
-        body = {"kind": "ResourceSlice", "metadata": {"name": GOLD, "labels": labels}}
         spec = {"class": "gold", "providerClusterID": "athens", "resources": {"cpu": "1"}}
-        self.consumer.api.create("resourceslices", self.consumer.home(self.provider), {**body, "spec": spec})
+        body = objects.resource_slice(GOLD, objects.of_peer("athens"), spec)
+        self.consumer.api.create("resourceslices", self.consumer.home(self.provider), body)
         wait_for(lambda: self.provider.api.find("resourceslices", SPARTA, GOLD), SOON, "its replica")
         # A consumer would like to remove this mark of the provider.
         self.provider.api.patch("resourceslices", SPARTA, GOLD, marks(annotations={"liqo.io/cordon": "true"}))
@@ -652,7 +646,6 @@ def test_a_tenant_that_is_made_anew_is_what_the_provider_has_made_of_it(hostile:
     api.patch("tenants", SPARTA, "sparta", decided)
     peering_user.delete("tenants", SPARTA, "sparta")
     wait_for(lambda: api.find("tenants", SPARTA, "sparta") is None, 60, "the Tenant to be gone")
-    body = {"kind": "Tenant", "metadata": {"name": "sparta"}, "spec": {"clusterID": "sparta"}}
-    made = peering_user.create("tenants", SPARTA, {**body, "spec": {**body["spec"], "tenantCondition": "Active"}})
+    made = peering_user.create("tenants", SPARTA, objects.tenant("sparta", tenantCondition="Active"))
     assert made["spec"]["tenantCondition"] == "Drained"
     assert made["metadata"]["annotations"]["liqo.io/sharing-percentage"] == "10"

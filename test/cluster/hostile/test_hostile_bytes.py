@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster.api import MERGE, Refused, path
 from harness.cluster.components import Options
 from harness.liqo.hostile import HostileConsumer
@@ -104,11 +104,8 @@ def grows_no_more(hostile: Hostile, plural: str) -> bool:
 
 def asking(kind: str, name: str, **spec: Any) -> dict[str, Any]:
     """What a consumer replicates into its tenant namespace."""
-    labels = {"liqo.io/replicated": "true", "liqo.io/replication": "false", "liqo.io/remoteID": "delphi"}
-    labels |= {"liqo.io/originID": "sparta", "liqo.io/remote-cluster-id": "sparta"}
     group = "offloading" if kind == "NamespaceMap" else "authentication"
-    metadata = {"name": name, "labels": labels}
-    return {"apiVersion": f"{group}.liqo.io/v1beta1", "kind": kind, "metadata": metadata, "spec": spec}
+    return objects.made(group, kind, name, spec, labels=objects.replica_labels("sparta", "delphi"))
 
 
 def test_what_it_asks_by_is_small(hostile: Hostile) -> None:
@@ -137,8 +134,8 @@ def test_what_it_asks_by_is_small(hostile: Hostile) -> None:
 
     # The consumer reads it at home.
     home, namespace = hostile.consumer.api, hostile.consumer.home(hostile.provider)
-    more = {"kind": "ResourceSlice", "metadata": {"name": "more", "labels": {"liqo.io/remote-cluster-id": "delphi"}}}
-    home.create("resourceslices", namespace, {**more, "spec": {"class": "x" * 40_000, "providerClusterID": "delphi"}})
+    spec = {"class": "x" * 40_000, "providerClusterID": "delphi"}
+    home.create("resourceslices", namespace, objects.resource_slice("more", objects.of_peer("delphi"), spec))
 
     def told() -> bool:
         events = home.list("events", namespace, fields="reason=FailedReplication")

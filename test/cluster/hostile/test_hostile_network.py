@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster.api import Refused
 from harness.cluster.callers import WEBHOOK_PORT
 from harness.cluster.cluster import Cluster
@@ -154,8 +154,7 @@ class Watcher:
 
 def is_refused(cluster: Cluster, cpu: str) -> bool:
     """Whether the webhooks refuse a Quota of so much; any other failure raises."""
-    quota = {"kind": "Quota", "metadata": {"name": "q"}, "spec": {"user": "pool", "resources": {"cpu": cpu}}}
-    body = {"apiVersion": "offloading.liqo.io/v1beta1", **quota}
+    body = objects.quota("q", "pool", {"cpu": cpu})
     where = "/apis/offloading.liqo.io/v1beta1/namespaces/default/quotas"
     try:
         cluster.api.request("POST", where, body, query={"dryRun": "All"})

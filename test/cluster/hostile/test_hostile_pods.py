@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
@@ -48,8 +48,7 @@ def oslo(run: Run, daemons: object) -> Iterator[Cluster]:
         cluster.api.create("runtimeclasses", None, runtime)
         bind_consumer(cluster)
         amounts = {"cpu": "100", "memory": "100Gi", "pods": "100"}
-        quota = {"user": USER, "limitsEnforcement": "None", "resources": amounts}
-        cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": USER}, "spec": quota})
+        cluster.api.apply("quotas", TENANT, objects.granted(USER, amounts))
         grant_slice(cluster)
         daemon.start()
         wait_for(lambda: asked(cluster.api), 60, "the API server to ask the webhooks")
@@ -62,11 +61,9 @@ def bind_consumer(cluster: Cluster) -> None:
 
 def grant_slice(cluster: Cluster) -> None:
     """Grants a slice of a class whose controller is somebody else's."""
-    labels = {"liqo.io/replicated": "true", "liqo.io/replication": "false", "liqo.io/originID": "rome"}
-    labels |= {"liqo.io/remoteID": "oslo", "liqo.io/remote-cluster-id": "rome"}
-    kind = {"apiVersion": "authentication.liqo.io/v1beta1", "kind": "ResourceSlice"}
     spec = {"class": "theirs", "providerClusterID": "oslo"}
-    cluster.api.create("resourceslices", TENANT, {**kind, "metadata": {"name": "pool", "labels": labels}, "spec": spec})
+    pool = objects.resource_slice("pool", objects.replica_labels("rome", "oslo"), spec)
+    cluster.api.create("resourceslices", TENANT, pool)
     status = {"status": {
         "storageClasses": [{"storageClassName": "standard", "default": True}],
         "ingressClasses": [{"ingressClassName": "nginx"}],
@@ -91,10 +88,7 @@ def rome(oslo: Cluster) -> Api:
 
 
 def shadow(name: str, pod: dict[str, Any] | None = None, origin: str = "rome", **metadata: Any) -> dict[str, Any]:
-    labels = {"offloading.liqo.io/origin": origin} if origin else {}
-    labels |= metadata.pop("labels", {})
-    kind = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "ShadowPod"}
-    return {**kind, "metadata": {"name": name, "labels": labels, **metadata}, "spec": {"pod": pod or POD}}
+    return objects.shadow_pod(name, origin, pod or POD, **metadata)
 
 
 def with_template(**spec: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import pki, rights
 from harness.cluster.api import Api, Refused
 from harness.cluster.components import Options
@@ -116,8 +116,7 @@ def test_nobody_is_let_in_under_an_id_that_makes_a_namespace_of_others_its_own(h
         namespace = f"liqo-tenant-{consumer}"
         marks = {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": consumer}
         provider.cluster.namespace(namespace, marks)
-        spec = {"clusterID": consumer, "authzPolicy": "TolerateNoHandshake"}
-        tenant = {"kind": "Tenant", "metadata": {"name": consumer}, "spec": spec}
+        tenant = objects.tenant(consumer, authzPolicy="TolerateNoHandshake")
         with pytest.raises(Refused, match=f"(?s){owned}.*twinNames"):
             provider.api.create("tenants", namespace, tenant)
         # A provider whose policy names the consumer's twins lets it in.
@@ -145,10 +144,7 @@ def claim(name: str, size: str) -> dict[str, Any]:
 
 
 def shadow(name: str, **container: Any) -> dict[str, Any]:
-    kind = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "ShadowPod"}
-    metadata = {"name": name, "labels": {"offloading.liqo.io/origin": "corinth"}}
-    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "busybox", **container}]}
-    return {**kind, "metadata": metadata, "spec": {"pod": pod}}
+    return objects.shadow_pod(name, "corinth", {"restartPolicy": "Never", **objects.one_container(**container)})
 
 
 def test_its_twins_hold_so_many_objects_and_no_more(hostile: Hostile) -> None:

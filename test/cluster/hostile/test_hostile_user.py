@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster import rights
 from harness.cluster.api import Api, path
 from harness.cluster.cluster import busybox
@@ -28,11 +29,10 @@ def user(story: Story) -> Api:
 
 def test_no_kind_of_liqo_is_a_users_to_write(story: Story, user: Api) -> None:
     home, own = story.peering.home, story.namespace
-    offloading = {"apiVersion": "offloading.liqo.io/v1beta1"}
-    shadow = {**offloading, "kind": "ShadowPod", "metadata": {"name": "x"}, "spec": {"pod": busybox("x")["spec"]}}
-    virtual = {**offloading, "kind": "VirtualNode", "metadata": {"name": "x"}, "spec": {"clusterID": "milan"}}
+    shadow = objects.made("offloading", "ShadowPod", "x", {"pod": busybox("x")["spec"]})
+    virtual = objects.made("offloading", "VirtualNode", "x", {"clusterID": "milan"})
     mapping = {"spec": {"desiredMapping": {own: "kube-system"}}}
-    extended = {**offloading, "kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
+    extended = objects.made("offloading", "NamespaceOffloading", "offloading", {})
     labels = {"metadata": {"labels": {"security-tier": "high"}}}
     tries: list[tuple[str, str, Any]] = [
         ("GET", path("secrets", home), None),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import inventory, rights
 from harness.cluster.api import Refused
 from harness.cluster.cluster import Cluster, busybox
@@ -253,8 +253,7 @@ def test_kinds_of_the_go_version_with_objects_are_taken_over(
     lodi.kubectl("create", "-f", settings.TREE / "test/fixtures/liqo-crds")
     wait_for(lambda: "liqo.io/v1beta1" in lodi.kubectl("api-resources"), 60, "the kinds to be served")
     lodi.namespace("liqo-tenant-asti")
-    spec = {"clusterID": "asti", "authzPolicy": "TolerateNoHandshake"}
-    lodi.api.create("tenants", "liqo-tenant-asti", {"kind": "Tenant", "metadata": {"name": "asti"}, "spec": spec})
+    lodi.api.create("tenants", "liqo-tenant-asti", objects.tenant("asti", authzPolicy="TolerateNoHandshake"))
     install = ("install", "--wait=false", "--cluster-id", "lodi", "--set", IMAGE)
     lodi.kubectl("create", "deployment", "vk-asti", "-n", "liqo-tenant-asti", "--image=liqo", "--replicas=0")
     lodi.kubectl("label", "deployment", "vk-asti", "-n", "liqo-tenant-asti", VIRTUAL_KUBELET)

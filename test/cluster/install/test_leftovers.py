@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
@@ -21,13 +21,7 @@ pytestmark = pytest.mark.refusals("refusals are what these stories are about")
 
 TENANT, TWIN, USER = "liqo-tenant-rome", "shop-rome", "pool-1f00"
 HELD = "example.com/held"
-REPLICA = {
-    "liqo.io/replicated": "true",
-    "liqo.io/replication": "false",
-    "liqo.io/originID": "rome",
-    "liqo.io/remoteID": "siena",
-    "liqo.io/remote-cluster-id": "rome",
-}
+REPLICA = objects.replica_labels("rome", "siena")
 ONLY_FINALIZERS = {"metadata": {"finalizers": None}}
 
 
@@ -61,10 +55,9 @@ def test_what_is_being_deleted_goes_without_liqod_but_not_by_a_consumer(siena: C
     admin = siena.api
     control_plane = siena.as_user(siena.authority.issue("control-plane-of-rome", "rome", ["liqo.io"]))
     slice_user = siena.as_user(siena.authority.issue("slice-of-rome", USER, ["rome"]))
-    slice_of_rome = {"kind": "ResourceSlice", "metadata": {"name": "pool", "labels": REPLICA}, "spec": {}}
+    slice_of_rome = objects.resource_slice("pool", REPLICA, {})
     # The API server refuses this once it asks the webhook.
-    version = "authentication.liqo.io/v1beta1"
-    unlabelled = {**slice_of_rome, "apiVersion": version, "metadata": {"name": "pool"}}
+    unlabelled = {**slice_of_rome, "metadata": {"name": "pool"}}
 
     def asked() -> bool:
         try:
@@ -77,8 +70,7 @@ def test_what_is_being_deleted_goes_without_liqod_but_not_by_a_consumer(siena: C
     control_plane.create("resourceslices", TENANT, slice_of_rome)
     service = {"kind": "Service", "metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}]}}
     slice_user.create("services", TWIN, service)
-    quota = {"kind": "Quota", "metadata": {"name": "q"}, "spec": {"user": USER, "resources": {"cpu": "1"}}}
-    admin.create("quotas", TENANT, quota)
+    admin.create("quotas", TENANT, objects.quota("q", USER, {"cpu": "1"}))
     kept = (("resourceslices", TENANT, "pool"), ("services", TWIN, "web"), ("quotas", TENANT, "q"))
 
     def found(kind: str, namespace: str, name: str) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.cluster.images import HELLO_IMAGE
@@ -165,8 +165,8 @@ def second_virtual_node(home: Side) -> None:
         for found in home.api.list(kind):
             hooks = [hook | {"failurePolicy": "Ignore"} for hook in found["webhooks"]]
             home.api.patch(kind, None, found["metadata"]["name"], {"webhooks": hooks})
-    metadata = {"name": "verona", "labels": {"liqo.io/remote-cluster-id": "verona"}}
-    home.api.create("virtualnodes", "elsewhere", {"kind": "VirtualNode", "metadata": metadata, "spec": first["spec"]})
+    namesake = objects.made("offloading", "VirtualNode", "verona", first["spec"], labels=objects.of_peer("verona"))
+    home.api.create("virtualnodes", "elsewhere", namesake)
 
 
 def running(home: Side) -> dict[str, tuple[str, str, int]]:
@@ -198,10 +198,9 @@ def test_a_loaded_pair_is_upgraded_whose_objects_break_todays_bounds(loaded: Pai
     wait_for(lambda: {one[1] for one in running(home).values()} == {"Running"}, SOON, "the pods to run")
 
     # A slice that is too large now, a claim of which home knows nothing, a percentage that was none, two of one name.
-    large = {"kind": "ResourceSlice", "metadata": {"name": "large", "labels": {"liqo.io/remote-cluster-id": "verona"}}}
-    home.api.create(
-        "resourceslices", "liqo-tenant-verona", {**large, "spec": {"class": "x" * 100_000, "providerClusterID": "verona"}}
-    )
+    spec = {"class": "x" * 100_000, "providerClusterID": "verona"}
+    large = objects.resource_slice("large", objects.of_peer("verona"), spec)
+    home.api.create("resourceslices", "liqo-tenant-verona", large)
     wait_for(lambda: away.api.find("resourceslices", "liqo-tenant-padua", "large"), SOON, "the large slice to be there")
     labels = {"offloading.liqo.io/origin": "padua", "offloading.liqo.io/destination": "verona"}
     claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": "data", "labels": labels}, "spec": {

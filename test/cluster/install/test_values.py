@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import callers, pki
 from harness.cluster.api import Refused
 from harness.cluster.cluster import Cluster, busybox
@@ -477,11 +477,10 @@ def test_namespaces_are_offloaded_by_their_labels_as_the_values_say(installed: I
 
 def test_a_slice_of_class_share_gets_the_part_that_the_values_say(installed: Installed) -> None:
     spec = {"class": "share", "providerClusterID": "fano"}
-    labels = {"liqo.io/remote-cluster-id": "fano"}
     annotations = {"liqo.io/create-virtual-node": "false"}
-    metadata = {"name": "part", "labels": labels, "annotations": annotations}
+    part = objects.resource_slice("part", objects.of_peer("fano"), spec, annotations=annotations)
     api = installed.carpi.api
-    api.create("resourceslices", installed.home, {"kind": "ResourceSlice", "metadata": metadata, "spec": spec})
+    api.create("resourceslices", installed.home, part)
     (node,) = installed.fano.api.list("nodes")
     whole = int(node["status"]["allocatable"]["cpu"])
 
@@ -597,9 +596,8 @@ def test_values_of_the_policy_hold_without_a_restart(installed: Installed) -> No
     closed = f"image.repository={IMAGE['repository']},authentication.defaultResourceSliceClassEnabled=false"
     Liqoctl(installed.fano)("upgrade", "--set", closed, "--wait=false")
     spec = {"class": "default", "providerClusterID": "fano", "resources": {"cpu": "1"}}
-    metadata = {"name": "more", "labels": {"liqo.io/remote-cluster-id": "fano"}}
     slices = installed.carpi.api
-    slices.create("resourceslices", installed.home, {"kind": "ResourceSlice", "metadata": metadata, "spec": spec})
+    slices.create("resourceslices", installed.home, objects.resource_slice("more", objects.of_peer("fano"), spec))
 
     def answered() -> str:
         status = slices.get("resourceslices", installed.home, "more").get("status", {})

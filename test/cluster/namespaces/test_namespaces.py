@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster.api import Refused
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
@@ -228,12 +229,8 @@ def test_the_cluster_selector_chooses_among_providers_and_follows_their_labels(e
     peering.consumer.namespace(
         "liqo-tenant-turin", {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "turin"}
     )
-    turin = {"clusterID": "turin", "createNode": False, "labels": {"region": "asia"}}
-    home.apply(
-        "virtualnodes",
-        "liqo-tenant-turin",
-        {"kind": "VirtualNode", "metadata": {"name": "turin-far"}, "spec": {**turin, "resourceQuota": {"hard": {}}}},
-    )
+    turin = {"clusterID": "turin", "createNode": False, "labels": {"region": "asia"}, "resourceQuota": {"hard": {}}}
+    home.apply("virtualnodes", "liqo-tenant-turin", objects.made("offloading", "VirtualNode", "turin-far", turin))
     try:
         wait_for(lambda: home.find("namespacemaps", "liqo-tenant-turin", "turin"), 60, "turin's NamespaceMap")
         peering.write_virtual_node(labels={"region": "europe"})

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import pytest
 import yaml
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import rights
 from harness.cluster.cluster import Cluster
 from harness.liqo import chart
@@ -194,8 +194,7 @@ def test_a_wait_says_what_is_missing_and_what_liqod_says(fresh: Liqoctl, tmp_pat
     """Nobody admits the Tenant: in the place of liqod the test says why."""
     rome, file = fresh.cluster, tmp_path / "tenant.json"
     version = "authentication.liqo.io/v1beta1"
-    spec = {"clusterID": "milan", "publicKey": "a2V5", "csr": "Y3Ny", "signature": "c2ln"}
-    file.write_text(json.dumps({"apiVersion": version, "kind": "Tenant", "metadata": {"name": "milan"}, "spec": spec}))
+    file.write_text(json.dumps(objects.tenant("milan", publicKey="a2V5", csr="Y3Ny", signature="c2ln")))
     with ThreadPoolExecutor() as pool:
         running = pool.submit(fresh.attempt, "create", "tenant", "-f", file, "--timeout", "25s")
         ns = "liqo-tenant-milan"

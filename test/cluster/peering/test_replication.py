@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness import objects
 from harness.cluster import pki, rights
 from harness.cluster.api import path
 from harness.cluster.cluster import Cluster
@@ -69,8 +70,7 @@ class Replication:
     def ask(self, name: str, cpu: str = "4", **labels: str) -> None:
         marks = {"liqo.io/replication": "true", "liqo.io/remoteID": "lucca", "liqo.io/remote-cluster-id": "lucca"}
         spec = {"class": "ours", "consumerClusterID": "pisa", "providerClusterID": "lucca", "csr": "Q1NS"}
-        metadata = {"name": name, "labels": {**marks, **labels}}
-        body = {"kind": "ResourceSlice", "metadata": metadata, "spec": {**spec, "resources": {"cpu": cpu}}}
+        body = objects.resource_slice(name, {**marks, **labels}, {**spec, "resources": {"cpu": cpu}})
         self.home.api.apply("resourceslices", HOME, body)
 
     def local(self, name: str) -> dict | None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import inventory, rights
 from harness.cluster.api import Api, Refused
 from harness.cluster.cluster import busybox
@@ -221,10 +221,9 @@ def test_a_second_virtual_node_of_one_name_harms_nobody(three: Three, tmp_path: 
     """It is refused; one that is stored all the same ends its own pods alone, and goes without the Node and its pods."""
     vienna, graz, linz = three.peers
     home = vienna.home(linz)
-    spec = {"clusterID": "linz", "createNode": True, "disableNetworkCheck": True}
-    spec |= {"kubeconfigSecretRef": {"name": "kubeconfig-resourceslice-linz"}, "resourceQuota": {"hard": {"cpu": "1"}}}
-    metadata = {"name": "graz", "labels": {"liqo.io/remote-cluster-id": "linz"}}
-    second = {"kind": "VirtualNode", "metadata": metadata, "spec": spec}
+    spec = {"createNode": True, "disableNetworkCheck": True, "resourceQuota": {"hard": {"cpu": "1"}}}
+    secret = {"name": "kubeconfig-resourceslice-linz"}
+    second = objects.virtual_node("graz", "linz", kubeconfigSecretRef=secret, **spec)
     said = vienna.liqoctl.attempt("create", "virtualnode", "graz", "--remote-cluster-id", "linz", "--resource-slice-name", "linz")
     assert said.code and "liqoctl delete virtualnode graz --remote-cluster-id graz" in said.err, said
     with pytest.raises(Refused, match="there is a VirtualNode of that name already, liqo-tenant-graz/graz"):
@@ -240,7 +239,7 @@ def test_a_second_virtual_node_of_one_name_harms_nobody(three: Three, tmp_path: 
     annotations = dict(shadow["metadata"]["annotations"])
     # Ordered long ago, it would be too late for a new pod.
     annotations.pop("offloading.liqo.io/ordered-at", None)
-    metadata = {"name": "one", "labels": labels, "annotations": annotations}
+    double = objects.made("offloading", "ShadowPod", "one", shadow["spec"], labels=labels, annotations=annotations)
     vienna.daemon.stop()
     for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
         for found in vienna.api.list(kind):
@@ -248,7 +247,7 @@ def test_a_second_virtual_node_of_one_name_harms_nobody(three: Three, tmp_path: 
             vienna.api.patch(kind, None, found["metadata"]["name"], {"webhooks": hooks})
     vienna.api.create("virtualnodes", home, second)
     as_vienna = as_identity(vienna, linz, "resourceslice-linz", tmp_path)
-    as_vienna.create("shadowpods", "shop-vienna", {"kind": "ShadowPod", "metadata": metadata, "spec": shadow["spec"]})
+    as_vienna.create("shadowpods", "shop-vienna", double)
     wait_for(lambda: pod_is("Running", linz, "shop-vienna", "one"), 60, "the double to run")
     vienna.daemon.start()
 
@@ -289,11 +288,7 @@ def test_each_quota_holds_for_its_own_slice(three: Three) -> None:
     wait_for(lambda: pod_is("Running", vienna, "shop", "half"), 60, "what fits into graz's quota to run")
     vienna.api.create("pods", "shop", pinned("large", "linz", "3"))
     wait_for(lambda: pod_is("Running", vienna, "shop", "large"), 60, "what fits into linz's quota to run")
-    shadow = {
-        "kind": "ShadowPod",
-        "metadata": {"name": "more", "labels": {"offloading.liqo.io/origin": "vienna"}},
-        "spec": {"pod": pinned("more", "", "1")["spec"] | {"nodeSelector": {}}},
-    }
+    shadow = objects.shadow_pod("more", "vienna", pinned("more", "", "1")["spec"] | {"nodeSelector": {}})
     # An administrator's ShadowPod counts for nobody, so this request is made as the consumer's user.
     user = next(quota["spec"]["user"] for quota in graz.api.list("quotas", "liqo-tenant-vienna"))
     as_vienna = graz.cluster.as_user(graz.cluster.authority.issue("vienna-slice", user, ["vienna"]))
@@ -348,9 +343,8 @@ def test_slices_quotas_and_pods_survive_daemons_that_are_killed_meanwhile(three:
         return {name: spec["resources"]["cpu"] for name, spec in quotas(linz, vienna).items() if name in names}
 
     for name in names:
-        labels = {"liqo.io/remote-cluster-id": "linz"}
         spec = {"class": "default", "providerClusterID": "linz", "resources": {"cpu": "1", "pods": "5"}}
-        body = {"kind": "ResourceSlice", "metadata": {"name": name, "labels": labels}, "spec": spec}
+        body = objects.resource_slice(name, objects.of_peer("linz"), spec)
         insist(vienna.api.create, "resourceslices", home, body)
         kill_one()
     ensure()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import inventory
 from harness.cluster.api import MERGE, Api, path
 from harness.cluster.cluster import asking, busybox
@@ -66,9 +66,7 @@ class Two:
 
 
 def shadow(origin: str, cpu: str) -> dict[str, Any]:
-    metadata = {"name": "more", "labels": {"offloading.liqo.io/origin": origin}}
-    kind = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "ShadowPod"}
-    return {**kind, "metadata": metadata, "spec": {"pod": asking("more", cpu)["spec"]}}
+    return objects.shadow_pod("more", origin, asking("more", cpu)["spec"])
 
 
 def join(consumer: Peer, provider: Peer) -> None:

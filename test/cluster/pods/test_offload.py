@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster.api import Refused, path
 from harness.cluster.cluster import UNTIL_TOLD, busybox
 from harness.cluster.images import BUSYBOX_IMAGE
@@ -507,13 +508,7 @@ def test_what_the_provider_refuses_stands_in_its_words_at_home(story: Story) -> 
     words, api = "exceeded quota", story.provider.api
     spec = {"hard": {"count/shadowpods.offloading.liqo.io": "0"}}
     api.create("resourcequotas", story.twin, {"kind": "ResourceQuota", "metadata": {"name": "none"}, "spec": spec})
-    probe = {
-        "apiVersion": "offloading.liqo.io/v1beta1",
-        "kind": "ShadowPod",
-        "metadata": {"name": "probe", "labels": {"offloading.liqo.io/origin": "rome"}},
-        "spec": {"pod": {"containers": [{"name": "main", "image": "busybox"}]}},
-    }
-
+    probe = objects.shadow_pod("probe", "rome")
     pair = story.provider.authority.issue("probe", story.peering.user, [story.consumer.name])
     as_consumer = story.provider.as_user(pair)
 

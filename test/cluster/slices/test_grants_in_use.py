@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
@@ -134,15 +134,8 @@ def test_what_pods_hold_beyond_a_grant_is_granted_to_no_other_slice(grant: Grant
     (name,) = [one["metadata"]["name"] for one in grant.consumer.api.list("resourceslices", HOME)]
     grant.consumer.api.patch("resourceslices", HOME, name, {"spec": {"resources": {"cpu": "0"}}})
     wait_for(lambda: grant.quota()["spec"]["resources"]["cpu"] == "0", SOON, "the quota to be lowered")
-    more = {
-        "kind": "ResourceSlice",
-        "metadata": {
-            "name": "more",
-            "labels": {"liqo.io/remote-cluster-id": "smyrna"},
-            "annotations": {"liqo.io/create-virtual-node": "false"},
-        },
-        "spec": {"class": "default", "resources": {"cpu": "10"}},
-    }
+    spec, marks = {"class": "default", "resources": {"cpu": "10"}}, {"liqo.io/create-virtual-node": "false"}
+    more = objects.resource_slice("more", objects.of_peer("smyrna"), spec, annotations=marks)
     grant.consumer.api.create("resourceslices", HOME, more)
     wait_for(lambda: grant.answer("more")[0] == "Denied", SOON, "the second slice to be denied")
     # For 70 s it is more than 8: a pod that was refused may have left a reservation.

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster import rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
@@ -88,34 +89,21 @@ def rome(lyon: Cluster, replicas: list[Liqod]) -> Api:
 
 
 def quota(cluster: Cluster, resources: dict[str, str], enforcement: str = "None") -> None:
-    spec = {"user": USER, "limitsEnforcement": enforcement, "resources": resources}
-    cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": USER}, "spec": spec})
+    cluster.api.apply("quotas", TENANT, objects.granted(USER, resources, enforcement))
 
 
 def pod_spec(requests: dict[str, str], **fields: Any) -> dict[str, Any]:
-    container = {"name": "main", "image": "busybox", "resources": {"requests": requests}}
-    return {"containers": [container], **fields}
+    return {**objects.one_container(resources={"requests": requests}), **fields}
 
 
 def create(api: Api, name: str, requests: dict[str, str], dry_run: bool = False, **fields: Any) -> dict[str, Any]:
-    shadow = {
-        "apiVersion": "offloading.liqo.io/v1beta1",
-        "kind": "ShadowPod",
-        "metadata": {"name": name, "labels": {"offloading.liqo.io/origin": "rome"}},
-        "spec": {"pod": pod_spec(requests, **fields)},
-    }
-    return post(api, shadow, dry_run)
+    return post(api, objects.shadow_pod(name, "rome", pod_spec(requests, **fields)), dry_run)
 
 
 def create_pod(api: Api, name: str, spec: dict[str, Any], dry_run: bool = False, **resources: Any) -> dict[str, Any]:
     """A ShadowPod of one container with these requests and limits, and of what `spec` adds."""
-    shadow = {
-        "apiVersion": "offloading.liqo.io/v1beta1",
-        "kind": "ShadowPod",
-        "metadata": {"name": name, "labels": {"offloading.liqo.io/origin": "rome"}},
-        "spec": {"pod": {"containers": [{"name": "main", "image": "busybox", "resources": resources}], **spec}},
-    }
-    return post(api, shadow, dry_run)
+    pod = {**objects.one_container(resources=resources), **spec}
+    return post(api, objects.shadow_pod(name, "rome", pod), dry_run)
 
 
 def post(api: Api, shadow: dict[str, Any], dry_run: bool) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster.api import Refused, path
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.node import is_ready
@@ -31,13 +32,10 @@ class Slices:
 
     def create(self, name: str, resources: dict[str, str], slice_class: str = "default", **annotations: str) -> None:
         """Creates a slice as the manual has it, with no label but the provider's."""
-        labels = {"liqo.io/remote-cluster-id": self.provider.name}
         marks = {f"liqo.io/{key.replace('_', '-')}": value for key, value in annotations.items()}
-        metadata = {"name": name, "labels": labels, "annotations": marks}
         spec = {"class": slice_class, "providerClusterID": self.provider.name, "resources": resources}
-        self.consumer.api.create(
-            "resourceslices", self.home, {"kind": "ResourceSlice", "metadata": metadata, "spec": spec}
-        )
+        body = objects.resource_slice(name, objects.of_peer(self.provider.name), spec, annotations=marks)
+        self.consumer.api.create("resourceslices", self.home, body)
 
     def edit(self, name: str, spec: dict[str, Any]) -> None:
         self.consumer.api.patch("resourceslices", self.home, name, {"spec": spec})

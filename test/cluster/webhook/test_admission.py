@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster import pki, rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
@@ -68,8 +69,7 @@ def liqod(oslo: Cluster, daemons: object) -> Liqod:
 
 def quota(cluster: Cluster, user: str, **spec: Any) -> None:
     resources = {"cpu": "100", "memory": "100Gi", "pods": "1000"}
-    spec = {"user": user, "limitsEnforcement": "None", "resources": resources, **spec}
-    cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": user}, "spec": spec})
+    cluster.api.apply("quotas", TENANT, objects.granted(user, resources, **spec))
 
 
 def configured(cluster: Cluster) -> None:
@@ -97,13 +97,7 @@ def control_plane(oslo: Cluster, liqod: Liqod) -> Api:
 
 
 def shadow(name: str, origin: str = "rome", pod: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
-    labels = {"offloading.liqo.io/origin": origin} if origin else {}
-    return {
-        "apiVersion": "offloading.liqo.io/v1beta1",
-        "kind": "ShadowPod",
-        "metadata": {"name": name, "labels": {**labels, **metadata.pop("labels", {})}, **metadata},
-        "spec": {"pod": copy.deepcopy(POD if pod is None else pod)},
-    }
+    return objects.shadow_pod(name, origin, copy.deepcopy(POD if pod is None else pod), **metadata)
 
 
 def create(
@@ -408,18 +402,12 @@ def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) 
     api.delete("foreignclusters", None, "lima")
 
 
-REPLICA = {
-    "liqo.io/replicated": "true",
-    "liqo.io/replication": "false",
-    "liqo.io/originID": "rome",
-    "liqo.io/remoteID": "oslo",
-    "liqo.io/remote-cluster-id": "rome",
-}
+REPLICA = objects.replica_labels("rome", "oslo")
 
 
 def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: Cluster, control_plane: Api) -> None:
     def make(labels: dict[str, str], spec: dict[str, Any] | None = None) -> Any:
-        body = {"kind": "ResourceSlice", "metadata": {"name": "pool", "labels": labels}, "spec": spec or {}}
+        body = objects.resource_slice("pool", labels, spec or {})
         return lambda: control_plane.create("resourceslices", TENANT, body)
 
     refused(make({}), "liqo.io/replicated must be")
@@ -458,10 +446,9 @@ def test_a_peering_user_sets_no_policy(oslo: Cluster, liqod: Liqod) -> None:
     oslo.api.delete("tenants", TENANT, "rome")
     wait_for(lambda: oslo.api.find("tenants", TENANT, "rome") is None, 60, "the Tenant of before to go")
     peer = oslo.as_user(oslo.authority.issue("peering-user", "liqo-peer-user-rome-0011", ["liqo.io"]))
-    tenant = {"kind": "Tenant", "metadata": {"name": "rome"}, "spec": {"clusterID": "rome"}}
-    loose = {**tenant, "spec": {"clusterID": "rome", "authzPolicy": "TolerateNoHandshake"}}
+    loose = objects.tenant("rome", authzPolicy="TolerateNoHandshake")
     refused(lambda: peer.create("tenants", TENANT, loose), "spec.authzPolicy")
-    skipping = {**tenant, "metadata": {"name": "rome", "labels": {"liqo.io/webhook-skip": "true"}}}
+    skipping = objects.tenant("rome", {"liqo.io/webhook-skip": "true"})
     refused(lambda: peer.create("tenants", TENANT, skipping), "liqo.io/webhook-skip")
     peer.create("tenants", TENANT, tenant)
     oslo.api.patch("tenants", TENANT, "rome", {"spec": {"tenantCondition": "Drained"}})

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster.api import MERGE, Refused, path
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
@@ -55,43 +56,34 @@ def make(cluster: Cluster, where: str, body: dict[str, Any]) -> None:
     wait_for(there, 30, f"{where} to be made")
 
 
-def made(group: str, kind: str, name: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
-    return {"apiVersion": f"{group}.liqo.io/v1beta1", "kind": kind, "metadata": {"name": name, **metadata}, "spec": spec}
-
-
 def a_slice(name: str, **spec: Any) -> dict[str, Any]:
-    return made("authentication", "ResourceSlice", name, spec, labels={"liqo.io/remote-cluster-id": "rome"})
-
-
-def a_quota(name: str, user: str, resources: Any) -> dict[str, Any]:
-    return made("offloading", "Quota", name, {"user": user, "resources": resources})
+    return objects.resource_slice(name, objects.of_peer("rome"), spec)
 
 
 def a_node(name: str, **spec: Any) -> dict[str, Any]:
-    return made("offloading", "VirtualNode", name, {"clusterID": "rome", "createNode": False, **spec})
+    return objects.made("offloading", "VirtualNode", name, {"clusterID": "rome", "createNode": False, **spec})
 
 
 def a_tenant(name: str, cluster: str) -> dict[str, Any]:
-    return made("authentication", "Tenant", name, {"clusterID": cluster})
+    return objects.made("authentication", "Tenant", name, {"clusterID": cluster})
 
 
 def a_shadow(name: str, **spec: Any) -> dict[str, Any]:
-    pod = {"containers": [{"name": "main", "image": "busybox"}], **spec}
-    return made("offloading", "ShadowPod", name, {"pod": pod}, labels={"offloading.liqo.io/origin": "rome"})
+    return objects.shadow_pod(name, "rome", {**objects.one_container(), **spec})
 
 
 def offloading(name: str, **spec: Any) -> dict[str, Any]:
-    return made("offloading", "NamespaceOffloading", name, spec)
+    return objects.made("offloading", "NamespaceOffloading", name, spec)
 
 
 GOOD: list[tuple[str, str | None, dict[str, Any]]] = [
     ("resourceslices", TENANT, a_slice("pool")),
-    ("quotas", TENANT, a_quota("user", "user-1f00", {"cpu": "1"})),
+    ("quotas", TENANT, objects.quota("user", "user-1f00", {"cpu": "1"})),
     ("virtualnodes", TENANT, a_node("virtual")),
     ("tenants", TENANT, a_tenant("rome", "rome")),
     ("namespaceoffloadings", "default", offloading("offloading", namespaceMappingStrategy="DefaultName")),
-    ("namespacemaps", TENANT, made("offloading", "NamespaceMap", "rome", {})),
-    ("foreignclusters", None, made("core", "ForeignCluster", "lima", {"clusterID": "lima"})),
+    ("namespacemaps", TENANT, objects.made("offloading", "NamespaceMap", "rome", {})),
+    ("foreignclusters", None, objects.made("core", "ForeignCluster", "lima", {"clusterID": "lima"})),
 ]
 
 
@@ -113,13 +105,14 @@ BAD = [
     Bad("a list of a slice", SLICES, a_slice("s", resources=["cpu"]), 422, "spec.resources"),
     Bad("an edit to less than nothing", SLICES + "/pool", {"spec": {"resources": {"cpu": "-1"}}}, 422,
         "cannot be negative", "PATCH"),
-    Bad("less than nothing of a quota", QUOTAS, a_quota("q", "q", {"cpu": "-1"}), 422, "cannot be negative"),
-    Bad("a quota of nobody", QUOTAS, a_quota("q", "", {}), 422, "spec.user"),
+    Bad("less than nothing of a quota", QUOTAS, objects.quota("q", "q", {"cpu": "-1"}), 422, "cannot be negative"),
+    Bad("a quota of nobody", QUOTAS, objects.quota("q", "", {}), 422, "spec.user"),
     Bad("less than nothing of a node", NODES, a_node("n", resourceQuota={"hard": {"cpu": "-1"}}), 422,
         "cannot be negative"),
     Bad("a name that is too long", SLICES, a_slice("s" * 51), 422, "50 characters"),
     Bad("two slices of one name", path("resourceslices", "liqo-tenant-paris"), a_slice("pool"), 403, f"{TENANT}/pool"),
-    Bad("two quotas of one user", QUOTAS, a_quota("q", "user-1f00", {}), 403, f"has a Quota already, {TENANT}/user"),
+    Bad("two quotas of one user", QUOTAS, objects.quota("q", "user-1f00", {}), 403,
+        f"has a Quota already, {TENANT}/user"),
     Bad("a tenant of an unknown cluster", path("tenants", TENANT), a_tenant("oslo", "oslo"), 403,
         'tenant namespace of "rome"'),
     Bad("a tenant in no tenant namespace", path("tenants", "default"), a_tenant("rome", "rome"), 422,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import callers, pki
 from harness.cluster.api import Refused
 from harness.cluster.cluster import Cluster
@@ -50,8 +50,7 @@ def guarded(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guar
 
 
 def create(guarded: Guarded, cpu: str) -> dict[str, Any]:
-    quota = {"kind": "Quota", "metadata": {"name": "q"}, "spec": {"user": "pool", "resources": {"cpu": cpu}}}
-    body = {"apiVersion": "offloading.liqo.io/v1beta1", **quota}
+    body = objects.quota("q", "pool", {"cpu": cpu})
     where = "/apis/offloading.liqo.io/v1beta1/namespaces/default/quotas"
     return guarded.cluster.api.request("POST", where, body, query={"dryRun": "All"})
 

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "../../../examples/slice-class-cpp/pool_controller.hpp"
-#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/simulated_cluster.hpp"
 
 namespace {
 
@@ -30,15 +30,14 @@ class Refusing final : public kube::net::Transport {
 };
 
 /// A provider with cpu 8, whose consumer rome sends slices.
-struct World {
-  explicit World(std::uint64_t seed)
-      : simulator(seed), server(simulator.clock()), link(simulator, server, "pool"), group(simulator.executor()) {
+struct World : testing::BasicSimulatedCluster<Refusing> {
+  explicit World(std::uint64_t seed) : BasicSimulatedCluster({.name = "fake", .actor = "pool", .seed = seed}) {
     server.serve(resource_slices);
     json::object rome{{"metadata", json::object{{"name", "rome"}}}};
     REQUIRE(server.create(kube::resources::namespaces, std::move(rome), "test").has_value());
     group.spawn(manager.run());
   }
-  ~World() { simulator.run(group.stop()); }
+  ~World() { stop(); }
 
   void ask(const char* name, const char* cpu, const char* slice_class = "pool") {
     json::object slice{{"metadata", json::object{{"name", name},
@@ -77,20 +76,13 @@ struct World {
       REQUIRE(granted() <= kube::Quantity(8));
       return holds();
     };
-    return simulator.run_until(looked, std::chrono::minutes(10)) == testing::Simulator::End::reached;
+    return BasicSimulatedCluster::reaches(looked, std::chrono::minutes(10));
   }
 
-  testing::Simulator simulator;
-  testing::FakeApiServer server;
-  testing::SimLink link;
-  Refusing transport{link};
-  kube::Metrics metrics;
-  kube::Manager manager{{simulator.executor(), simulator.clock(), simulator.random(), metrics},
-                        transport,
-                        {.cluster = "fake", .source = {}}};
+  kube::Manager manager{
+      {simulator.executor(), simulator.clock(), random, metrics}, transport, {.cluster = "fake", .source = {}}};
   std::ostringstream told;
   pool::PoolController controller{manager, "pool", *pool::read_pool("cpu=8"), told};
-  kube::async::TaskGroup group;
 };
 
 }  // namespace

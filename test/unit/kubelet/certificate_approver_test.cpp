@@ -4,8 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
-#include "kube/async/task_group.hpp"
-#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "kubelet/serving_certificate.hpp"
 
 namespace {
@@ -22,7 +21,7 @@ constexpr const char* account = "system:serviceaccount:liqo:liqod";
 /// An API server that may refuse approvals.
 class Gate final : public kube::net::Transport {
  public:
-  explicit Gate(kube::net::Transport& open) : open_(open) {}
+  explicit Gate(SimLink& link) : open_(link) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (!request.target.contains("/approval")) co_return co_await open_.send(std::move(request), deadline);
     ++approvals;
@@ -38,15 +37,15 @@ class Gate final : public kube::net::Transport {
   bool is_closed = false;
 
  private:
-  kube::net::Transport& open_;
+  SimTransport open_;
 };
 
-struct World {
-  World() {
-    group.spawn(home.run());
+struct World : BasicOneCluster<Gate> {
+  World() : BasicOneCluster({.name = "rome", .actor = account}) {
+    group.spawn(informers.run());
     group.spawn(approver.run());
   }
-  ~World() { simulator.run(group.stop()); }
+  ~World() { stop(); }
 
   /// Stores a request for a certificate as `username` has made it.
   void request(std::string_view name, const std::string& node, std::string_view username = account) {
@@ -76,21 +75,8 @@ struct World {
     return types;
   }
 
-  Simulator simulator{1};
-  FakeApiServer server{simulator.clock()};
-  SimLink link{simulator, server, account};
-  SimTransport transport{link};
-  Gate gate{transport};
-  kube::Metrics metrics;
-  kube::Api api{gate, simulator.clock(), simulator.random(), metrics, {.cluster = "rome"}};
-  kube::InformerSet home{simulator.executor(), api, metrics};
   std::vector<std::string> nodes{"milan", "turin"};
-  CertificateApprover approver{{{simulator.executor(), simulator.clock(), simulator.random(), metrics},
-                                home,
-                                api,
-                                [this] { return nodes; },
-                                "10.1.2.3"}};
-  kube::async::TaskGroup group{simulator.executor()};
+  CertificateApprover approver{{environment(), informers, api, [this] { return nodes; }, "10.1.2.3"}};
 };
 
 }  // namespace
@@ -120,7 +106,7 @@ TEST_CASE("requests of this process for its own nodes are approved, and all othe
     CAPTURE(c.name);
     CHECK(world.conditions_of(c.name) == c.conditions);
   }
-  CHECK(world.gate.approvals == 2);
+  CHECK(world.transport.approvals == 2);
 }
 
 TEST_CASE("a request is approved once its node is known") {
@@ -136,12 +122,12 @@ TEST_CASE("a request is approved once its node is known") {
 
 TEST_CASE("an approval that is forbidden is tried again") {
   World world;
-  world.gate.is_closed = true;
+  world.transport.is_closed = true;
   world.request("ours", "milan");
   world.simulator.run_for(1min);
   CHECK(world.conditions_of("ours") == "");
-  CHECK(world.gate.approvals > 1);
-  world.gate.is_closed = false;
+  CHECK(world.transport.approvals > 1);
+  world.transport.is_closed = false;
   CHECK(world.simulator.run_until([&] { return world.conditions_of("ours") == "Approved "; }, 1h) ==
         Simulator::End::reached);
 }

@@ -2,6 +2,9 @@
 
 import pathlib
 import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import pytest
 import yaml
@@ -23,25 +26,58 @@ def test_a_file_that_is_not_there_is_told_as_such(tmp_path: pathlib.Path) -> Non
     assert done.returncode == 1 and f"there is no file {missing}\n" in done.stderr, done.stderr
 
 
+class Stranger(BaseHTTPRequestHandler):
+    """Refuses whatever is asked, and remembers as whom."""
+
+    asked: ClassVar[set[str | None]] = set()
+
+    def do_GET(self) -> None:
+        self.asked.add(self.headers.get("Authorization"))
+        self.send_response(401)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def write_kubeconfig(path: pathlib.Path, server: str, user: dict[str, str]) -> pathlib.Path:
+    document = {
+        "kind": "Config",
+        "apiVersion": "v1",
+        "clusters": [{"name": "milan", "cluster": {"server": f"http://{server}"}}],
+        "users": [{"name": "milan", "user": user}],
+        "contexts": [{"name": "milan", "context": {"cluster": "milan", "user": "milan"}}],
+        "current-context": "milan",
+    }
+    path.write_text(yaml.safe_dump(document))
+    return path
+
+
 def test_a_server_that_is_gone_is_told_with_its_address(tmp_path: pathlib.Path) -> None:
-    kubeconfig = tmp_path / "milan.yaml"
     with socket.socket() as unheard:  # bound, and nobody listens
         unheard.bind(("127.0.0.1", 0))
         server = f"127.0.0.1:{unheard.getsockname()[1]}"
-        document = {
-            "kind": "Config",
-            "apiVersion": "v1",
-            "clusters": [{"name": "milan", "cluster": {"server": f"http://{server}"}}],
-            "users": [{"name": "milan", "user": {}}],
-            "contexts": [{"name": "milan", "context": {"cluster": "milan", "user": "milan"}}],
-            "current-context": "milan",
-        }
-        kubeconfig.write_text(yaml.safe_dump(document))
-        done = liqoctl("info", "--kubeconfig", kubeconfig)
+        done = liqoctl("info", "--kubeconfig", write_kubeconfig(tmp_path / "milan.yaml", server, {}))
     assert (done.returncode, done.stdout) == (1, "")
     unreached = f"ERRO: cluster milan cannot be reached at {server}, the server that its kubeconfig names ("
     assert done.stderr.startswith(unreached), done.stderr
     assert done.stderr.endswith("): check that address, and that this machine reaches it\n"), done.stderr
+
+
+def test_a_token_is_sent_and_a_refusal_told(tmp_path: pathlib.Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as stranger:
+        threading.Thread(target=stranger.serve_forever, daemon=True).start()
+        server = f"127.0.0.1:{stranger.server_port}"
+        done = liqoctl("info", "--kubeconfig", write_kubeconfig(tmp_path / "milan.yaml", server, {"token": "of-rome"}))
+        stranger.shutdown()
+    assert done.returncode == 1 and "401" in done.stderr, done.stderr
+    assert Stranger.asked == {"Bearer of-rome"}
+
+
+def test_standard_input_is_read_as_a_file() -> None:
+    done = liqoctl("create", "tenant", "-f", "-")  # which is /dev/null
+    assert (done.returncode, done.stderr) == (1, "ERRO: - has no Tenant\n")
 
 
 @pytest.mark.parametrize("values", ["", "none.yaml"])

@@ -7,9 +7,7 @@
 #include <deque>
 #include <functional>
 
-#include "kube/testing/fake/api_server.hpp"
-#include "kube/testing/link/sim_link.hpp"
-#include "kube/testing/sim/simulator.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "quota/quota_ledger.hpp"
@@ -25,7 +23,7 @@ inline const kube::ObjectKey quota_key{"liqo-tenant-rome", "pool"};
 /// Shows each request before it is sent, and has some fail.
 class SeenTransport final : public kube::net::Transport {
  public:
-  explicit SeenTransport(kube::net::Transport& next) : next_(next) {}
+  explicit SeenTransport(kube::testing::SimLink& link) : next_(link) {}
   boost::asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request,
                                                                  kube::Deadline deadline) override {
     if (seen) seen(request);
@@ -40,25 +38,21 @@ class SeenTransport final : public kube::net::Transport {
   std::function<boost::asio::awaitable<void>(const kube::HttpRequest& request)> holds;
 
  private:
-  kube::net::Transport& next_;
+  kube::testing::SimTransport next_;
 };
 
 /// One ledger over a fake API server with a Quota of 8 cores for "pool" of cluster rome. stop() before the end.
-class LedgerFixture {
+class LedgerFixture : public kube::testing::BasicOneCluster<SeenTransport> {
  public:
   LedgerFixture()
-      : server(simulator.clock()),
-        link(simulator, server, "liqod"),
-        plain_(link),
-        transport(plain_),
-        api_(transport, simulator.clock(), random_, metrics_, {.cluster = "milan"}),
-        home_(simulator.executor(), api_, metrics_),
-        events_(simulator.executor(), api_, metrics_, "liqo"),
+      : BasicOneCluster({.name = "milan",
+                         .actor = "liqod",
+                         .component = "liqo",
+                         .random = 1,
+                         .on_failure = kube::async::TaskGroup::OnFailure::keep_others}),
         leadership_(simulator.executor()),
-        group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others),
         serving_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others),
-        ledger({{simulator.executor(), simulator.clock(), random_, metrics_}, home_, events_, leadership_}, api_,
-               LedgerSettings{}) {
+        ledger({environment(), informers, events, leadership_}, api, LedgerSettings{}) {
     for (const kube::Resource& kind :
          {api::kinds::shadow_pods, api::kinds::quotas, runtime_classes, api::kinds::limit_ranges})
       server.serve(kind);
@@ -92,24 +86,21 @@ class LedgerFixture {
             {"spec", json::object{{"pod", std::move(pod)}}}};
   }
   void start() {
-    group_.spawn(home_.run());
+    group.spawn(informers.run());
     serving_.spawn(ledger.run());
     REQUIRE(reaches([&] { return ledger.has_synced(); }));
   }
-  void spawn(boost::asio::awaitable<void> task) { group_.spawn(std::move(task)); }
+  void spawn(boost::asio::awaitable<void> task) { group.spawn(std::move(task)); }
   /// Ends the ledger alone.
   void stop_ledger() { simulator.run(serving_.stop()); }
   void stop() {
-    simulator.run(group_.stop());
+    BasicOneCluster::stop();
     stop_ledger();
-  }
-  bool reaches(const std::function<bool()>& holds) {
-    return simulator.run_until(holds, 1min) == kube::testing::Simulator::End::reached;
   }
   bool admits(json::object shadow, std::string uid = "") {
     shadow["metadata"].get_object()["uid"] = uid.empty() ? "uid-" + std::to_string(++asked_) : uid;
     std::optional<core::QuotaVerdict> verdict;
-    group_.spawn(ask(ledger, kube::Object(std::move(shadow)), verdict));
+    group.spawn(ask(ledger, kube::Object(std::move(shadow)), verdict));
     REQUIRE(reaches([&] { return verdict.has_value(); }));
     return verdict->ruling == core::QuotaVerdict::Ruling::admitted;
   }
@@ -122,7 +113,7 @@ class LedgerFixture {
   /// Asks and goes on.
   void ask(json::object shadow, core::Claimant claimant = {}, bool dry_run = false) {
     shadow["metadata"].get_object()["uid"] = "uid-" + std::to_string(++asked_);
-    group_.spawn(ask(ledger, kube::Object(std::move(shadow)), verdicts_.emplace_back(), std::move(claimant), dry_run));
+    group.spawn(ask(ledger, kube::Object(std::move(shadow)), verdicts_.emplace_back(), std::move(claimant), dry_run));
   }
   /// To how many of those there is an answer.
   std::size_t answers() const {
@@ -131,18 +122,7 @@ class LedgerFixture {
   }
   const core::QuotaVerdict& last_verdict() const { return *verdicts_.back(); }
   std::size_t records() { return server.list(kube::resources::config_maps, "liqo").size(); }
-  std::string metrics() const { return metrics_.text(); }
   std::string used_cpu() const { return core::amount(ledger.usage(quota_key).used, "cpu").text(); }
-
-  kube::testing::Simulator simulator{1};
-  kube::testing::FakeApiServer server;
-  kube::testing::SimLink link;
-
- private:
-  kube::testing::SimTransport plain_;
-
- public:
-  SeenTransport transport;
 
  private:
   static boost::asio::awaitable<void> ask(QuotaLedger& ledger, kube::Object shadow,
@@ -153,13 +133,8 @@ class LedgerFixture {
 
   int asked_ = 0;
   std::deque<std::optional<core::QuotaVerdict>> verdicts_;
-  kube::Random random_{1};
-  kube::Metrics metrics_;
-  kube::Api api_;
-  kube::InformerSet home_;
-  kube::EventRecorder events_;
   kube::SoleLeader leadership_;
-  kube::async::TaskGroup group_, serving_;
+  kube::async::TaskGroup serving_;
 
  public:
   QuotaLedger ledger;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "quota/quota_display.hpp"
@@ -26,21 +26,12 @@ class Follower final : public kube::Leadership {
 };
 
 /// One replica's ledger and display beside a Quota of eight cores.
-struct Display {
+struct Display : kube::testing::OneCluster {
   explicit Display(bool leads = true)
-      : server(simulator.clock()),
-        link(simulator, server, "liqod"),
-        transport(link),
-        api(transport, simulator.clock(), random, metrics, {.cluster = "milan"}),
-        home(simulator.executor(), api, metrics),
-        events(simulator.executor(), api, metrics, "liqo"),
+      : kube::testing::OneCluster({.name = "milan", .actor = "liqod", .component = "liqo", .random = 1}),
         leader(simulator.executor()),
         follower(simulator.executor()),
-        context{{simulator.executor(), simulator.clock(), random, metrics},
-                home,
-                events,
-                leads ? static_cast<kube::Leadership&>(leader) : follower},
-        group(simulator.executor()) {
+        context{environment(), informers, events, leads ? static_cast<kube::Leadership&>(leader) : follower} {
     for (const kube::Resource& kind :
          {api::kinds::shadow_pods, api::kinds::quotas, api::kinds::limit_ranges, api::kinds::runtime_classes})
       server.serve(kind);
@@ -49,12 +40,12 @@ struct Display {
     static_cast<void>(server.create(api::kinds::quotas, quota.tree(), "operator"));
     ledger = std::make_unique<QuotaLedger>(context, api, LedgerSettings{});
     display = std::make_unique<QuotaDisplay>(context, *ledger);
-    group.spawn(home.run());
+    group.spawn(informers.run());
     group.spawn(events.run());
     group.spawn(ledger->run());
     group.spawn(display->run());
   }
-  ~Display() { simulator.run(group.stop()); }
+  ~Display() { stop(); }
 
   void add_pod(int number) {
     kube::Object shadow =
@@ -92,7 +83,7 @@ struct Display {
   }
   std::string shown() { return json::serialize(kube::object_at(*server.get(api::kinds::quotas, key), {"status"})); }
   bool shows(std::string_view status) {
-    return simulator.run_until([&] { return shown() == status; }, 5min) == kube::testing::Simulator::End::reached;
+    return reaches([&] { return shown() == status; }, 5min);
   }
   void pass(kube::Duration time) { static_cast<void>(simulator.run_for(time)); }
   std::size_t tries() const {
@@ -108,21 +99,11 @@ struct Display {
   }
 
   const kube::ObjectKey key{std::string(tenant), std::string(user)};
-  kube::testing::Simulator simulator{1};
-  kube::testing::FakeApiServer server;
-  kube::testing::SimLink link;
-  kube::testing::SimTransport transport;
-  kube::Random random{1};
-  kube::Metrics metrics;
-  kube::Api api;
-  kube::InformerSet home;
-  kube::EventRecorder events;
   kube::SoleLeader leader;
   Follower follower;
   LedgerContext context;
   std::unique_ptr<QuotaLedger> ledger;
   std::unique_ptr<QuotaDisplay> display;
-  kube::async::TaskGroup group;
 };
 
 }  // namespace

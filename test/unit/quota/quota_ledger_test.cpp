@@ -130,8 +130,9 @@ TEST_CASE("refusals are counted by consumer and reason") {
   LedgerFixture fixture;
   fixture.start();
   const auto counts = [&](const std::string& labels) {
-    return fixture.reaches(
-        [&] { return fixture.metrics().find("liqo_quota_refusals_total{" + labels + "} 1\n") != std::string::npos; });
+    return fixture.reaches([&] {
+      return fixture.metrics.text().find("liqo_quota_refusals_total{" + labels + "} 1\n") != std::string::npos;
+    });
   };
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("large", "100")));
   CHECK(counts(R"(cluster_id="rome",reason="no_room")"));
@@ -141,7 +142,7 @@ TEST_CASE("refusals are counted by consumer and reason") {
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "1")));
   CHECK(counts(R"(cluster_id="rome",reason="cordoned")"));
   // Nobody is named where nobody's Quota is there.
-  CHECK(fixture.metrics().find(R"(reason="no_quota"} 0)") != std::string::npos);
+  CHECK(fixture.metrics.text().find(R"(reason="no_quota"} 0)") != std::string::npos);
   static_cast<void>(fixture.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
   static_cast<void>(fixture.simulator.run_for(5s));
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "1")));
@@ -208,14 +209,14 @@ TEST_CASE("of a Quota that went nothing is kept once its last admission has expi
     CHECK(fixture.records() == 1);
     // Its desk counts what it refuses.
     CHECK_FALSE(fixture.admits(LedgerFixture::shadow("more", "5")));
-    CHECK(fixture.metrics().contains("reason=\"no_room\""));
+    CHECK(fixture.metrics.text().contains("reason=\"no_room\""));
     static_cast<void>(fixture.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
     // It may still be on its way into storage.
     static_cast<void>(fixture.simulator.run_for(60s));
     CHECK(fixture.records() == 1);
     CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "5")));
     CHECK(fixture.reaches([&] { return fixture.records() == 0; }));
-    CHECK(fixture.reaches([&] { return !fixture.metrics().contains("reason=\"no_room\""); }));
+    CHECK(fixture.reaches([&] { return !fixture.metrics.text().contains("reason=\"no_room\""); }));
     fixture.grant();
     static_cast<void>(fixture.simulator.run_for(1s));
   }
@@ -377,7 +378,7 @@ TEST_CASE("a record that cannot be written is told as such, and not as another r
   const core::QuotaVerdict verdict = f.judge(LedgerFixture::shadow("web", "1"));
   CHECK(verdict.ruling == core::QuotaVerdict::Ruling::unavailable);
   CHECK(verdict.text.starts_with("quota liqo-tenant-rome/pool: its record cannot be written: "));
-  CHECK(f.metrics().contains("liqo_quota_conflicts_total 0"));
+  CHECK(f.metrics.text().contains("liqo_quota_conflicts_total 0"));
   f.stop();
 }
 

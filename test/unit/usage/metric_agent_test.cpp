@@ -4,7 +4,7 @@
 
 #include "../kubelet/fakes.hpp"
 #include "core/usage/metrics_api.hpp"
-#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace {
@@ -14,24 +14,16 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 namespace json = kube::json;
 
-struct World {
-  kube::testing::Simulator simulator{1};
-  kube::Metrics metrics;
-  kube::testing::FakeApiServer server{simulator.clock()};
-  kube::testing::SimLink link{simulator, server, "liqo"};
-  kube::testing::SimTransport transport{link};
-  kube::Api api{transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}};
-  kube::InformerSet home{simulator.executor(), api, metrics};
+struct World : kube::testing::OneCluster {
   kube::SoleLeader leadership{simulator.executor()};
-  kube::EventRecorder events{simulator.executor(), api, metrics, "liqod"};
   std::string kubelet_says = "m{namespace=\"shop-rome\",pod=\"web\"} 1\nm{namespace=\"shop-paris\",pod=\"web\"} 2\n";
   std::vector<std::string> asked;
   MetricAgent agent;
-  kube::async::TaskGroup group{simulator.executor()};
 
   World()
-      : agent({{simulator.executor(), simulator.clock(), simulator.random(), metrics},
-               home,
+      : kube::testing::OneCluster({.name = "milan", .actor = "liqo", .component = "liqod"}),
+        agent({environment(),
+               informers,
                api,
                api,
                leadership,
@@ -62,14 +54,13 @@ struct World {
     REQUIRE(server.create(kube::resources::service_accounts,
                           {{"metadata", json::object{{"name", "liqo-metric-agent"}, {"namespace", "liqo"}}}}, "helm"));
     REQUIRE(agent.listen());
-    group.spawn(home.run());
+    group.spawn(informers.run());
     group.spawn(agent.run());
-    REQUIRE(simulator.run_until([this] { return agent.waiting_for().empty() && home.has_synced(); }, 1min) ==
-            kube::testing::Simulator::End::reached);
+    REQUIRE(reaches([this] { return agent.waiting_for().empty() && informers.has_synced(); }));
     // The token for kubelets.
     simulator.run_for(10s);
   }
-  ~World() { simulator.run(group.stop()); }
+  ~World() { stop(); }
 
   static asio::awaitable<kube::Result<KubeletResponse>> answer(World& world, std::string path) {
     world.asked.push_back(std::move(path));

@@ -6,11 +6,9 @@
 #include <functional>
 
 #include "../kubelet/fakes.hpp"
-#include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/net/tls/x509.hpp"
-#include "kube/runtime/event_recorder.hpp"
-#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "quota/quota_ledger.hpp"
@@ -31,7 +29,7 @@ const std::string api_server = "10.0.0.1", second_api_server = "10.0.0.2", forge
 /// Carries liqod's requests, and has those that are dry runs reviewed as the API server would.
 class AskingTransport final : public kube::net::Transport {
  public:
-  explicit AskingTransport(SimTransport& next) : next_(next) {}
+  explicit AskingTransport(SimLink& link) : next_(link) {}
   kube::async::asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request,
                                                                        kube::Deadline deadline) override {
     if (asks && request.method == "POST" && request.target.contains("dryRun=All"))
@@ -41,7 +39,7 @@ class AskingTransport final : public kube::net::Transport {
   std::function<asio::awaitable<std::string>(std::string body)> asks;
 
  private:
-  SimTransport& next_;
+  SimTransport next_;
 };
 
 /// What somebody is told.
@@ -51,24 +49,19 @@ struct Told {
 };
 
 /// A liqod that has just started, and who asks it. The quota grants 8 cores.
-class World {
+class World : public BasicOneCluster<AskingTransport> {
  public:
   World()
-      : server(simulator.clock()),
-        link(simulator, server, "liqod"),
-        plain_(link),
-        transport(plain_),
-        api_(transport, simulator.clock(), random_, metrics, {.cluster = "milan"}),
-        home_(simulator.executor(), api_, metrics),
-        events_(simulator.executor(), api_, metrics, "liqo"),
+      : BasicOneCluster({.name = "milan",
+                         .actor = "liqod",
+                         .component = "liqo",
+                         .random = 1,
+                         .on_failure = kube::async::TaskGroup::OnFailure::keep_others}),
         leadership_(simulator.executor()),
-        ledger_({{simulator.executor(), simulator.clock(), random_, metrics}, home_, events_, leadership_}, api_,
-                liqo::quota::LedgerSettings{}),
-        callers({simulator.executor(), simulator.clock(), random_, metrics}, api_),
-        reviews_({.home = home_, .replica_api = api_, .ledger = &ledger_, .callers = &callers}),
-        admission_({simulator.executor(), simulator.clock(), random_, metrics}, tls(),
-                   {.address = "127.0.0.1", .port = 0}),
-        group_(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
+        ledger_({environment(), informers, events, leadership_}, api, liqo::quota::LedgerSettings{}),
+        callers(environment(), api),
+        reviews_({.home = informers, .replica_api = api, .ledger = &ledger_, .callers = &callers}),
+        admission_(environment(), tls(), {.address = "127.0.0.1", .port = 0}) {
     for (const kube::Resource& kind :
          {kinds::shadow_pods, kinds::quotas, kinds::foreign_clusters, kinds::namespace_offloadings,
           kinds::resource_slices, kinds::limit_ranges, kinds::runtime_classes})
@@ -85,12 +78,12 @@ class World {
           "admin"));
     ledger_.on_confirmed([this](const std::string& address) { callers.confirm(address); });
     reviews_.add_to(admission_);
-    group_.spawn(home_.run());
-    group_.spawn(ledger_.run());
-    group_.spawn(callers.run());
+    group.spawn(informers.run());
+    group.spawn(ledger_.run());
+    group.spawn(callers.run());
     REQUIRE(reaches([&] { return ledger_.has_synced() && reviews_.waiting_for().empty(); }));
   }
-  ~World() { simulator.run(group_.stop()); }
+  ~World() { stop(); }
 
   /// liqod's own requests are asked about from there.
   void probes_come_from(std::string address) {
@@ -114,7 +107,7 @@ class World {
   }
   Told& sends(json::object shadow, const std::string& from, bool stores, bool dry_run = false) {
     told_.push_back(std::make_unique<Told>());
-    group_.spawn(ask(std::move(shadow), from, stores, dry_run, *told_.back()));
+    group.spawn(ask(std::move(shadow), from, stores, dry_run, *told_.back()));
     return *told_.back();
   }
   static json::object shadow(const std::string& name, std::string_view cpu, const std::string& uid,
@@ -137,9 +130,6 @@ class World {
     REQUIRE(reaches([&] { return told.code != 0; }));
     return told.code;
   }
-  bool reaches(const std::function<bool()>& holds) {
-    return simulator.run_until(holds, 1min) == Simulator::End::reached;
-  }
   void pass(kube::Duration time) { static_cast<void>(simulator.run_for(time)); }
   std::string reserved_cpu() const {
     return liqo::core::amount(ledger_.usage({"liqo-tenant-rome", "pool"}).reserved, "cpu").text();
@@ -150,17 +140,6 @@ class World {
     const std::size_t at = text.find("\n" + series + " ");
     return at == std::string::npos ? 0 : std::stod(text.substr(at + series.size() + 2));
   }
-
-  Simulator simulator{1};
-  FakeApiServer server;
-  SimLink link;
-
- private:
-  SimTransport plain_;
-
- public:
-  AskingTransport transport;
-  kube::Metrics metrics;
 
  private:
   static kube::net::TlsContext tls() {
@@ -213,10 +192,6 @@ class World {
     told.code = allowed ? 200 : static_cast<int>(kube::int_at(answer, {"status", "code"}));
   }
 
-  kube::Random random_{1};
-  kube::Api api_;
-  kube::InformerSet home_;
-  kube::EventRecorder events_;
   kube::SoleLeader leadership_;
   QuotaLedger ledger_;
 
@@ -228,7 +203,6 @@ class World {
   AdmissionServer admission_;
   std::vector<std::unique_ptr<Told>> told_;
   int asked_ = 0;
-  kube::async::TaskGroup group_;
 };
 
 /// Many pods, as many of them at once as an API server has under way: how many were let in, and how long it took.

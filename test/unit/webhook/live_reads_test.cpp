@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "kube/async/task_group.hpp"
 #include "kube/async/timeout.hpp"
-#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/simulated_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace {
@@ -31,18 +30,15 @@ struct Review {
   std::optional<kube::Result<void>> outcome;
 };
 
-struct Milan {
+struct Milan : SimulatedCluster {
   Milan()
-      : server(simulator.clock()),
-        link(simulator, server, "liqod"),
-        transport(link),
-        api(transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
-        reads(api, most),
-        group(simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
+      : SimulatedCluster(
+            {.name = "milan", .actor = "liqod", .on_failure = kube::async::TaskGroup::OnFailure::keep_others}),
+        reads(api, most) {
     server.serve(kinds::ingresses);
     link.on_send([this](const kube::HttpRequest& request) { sent.push_back(request.target); });
   }
-  ~Milan() { simulator.run(group.stop()); }
+  ~Milan() { stop(); }
 
   void make(std::string_view name, std::size_t bytes = 0, std::string_view ns = "shop") {
     json::object object{{"metadata", json::object{{"name", name}, {"namespace", ns}}}};
@@ -72,15 +68,8 @@ struct Milan {
                 1min) == Simulator::End::reached);
   }
 
-  Simulator simulator{1};
-  FakeApiServer server;
-  SimLink link;
-  SimTransport transport;
-  kube::Metrics metrics;
-  kube::Api api;
   LiveReads reads;
   std::vector<std::string> sent;
-  kube::async::TaskGroup group;
 };
 
 }  // namespace

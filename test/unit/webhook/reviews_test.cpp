@@ -4,10 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "../kubelet/fakes.hpp"
-#include "kube/async/task_group.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/net/tls/x509.hpp"
-#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "webhook/volume_movers.hpp"
 
@@ -21,7 +20,7 @@ namespace kinds = liqo::api::kinds;
 
 /// Hands on what is no question about rights; of rights, "admin" has all and others have none.
 struct Rights final : kube::net::Transport {
-  explicit Rights(kube::net::Transport& next_one) : next(next_one) {}
+  explicit Rights(SimLink& link) : next(link) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (!request.target.ends_with("/subjectaccessreviews")) co_return co_await next.send(std::move(request), deadline);
     questions.push_back(request.body);
@@ -35,33 +34,24 @@ struct Rights final : kube::net::Transport {
         std::nullopt);
     co_return response;
   }
-  kube::net::Transport& next;
+  SimTransport next;
   std::vector<std::string> questions;
   bool is_away = false;
 };
 
-struct World {
+struct World : BasicOneCluster<Rights> {
   explicit World(liqo::core::NamespaceSelection selected = {}, std::size_t max_listed = 100'000)
-      : server(simulator.clock()),
-        link(simulator, server, "liqod"),
-        transport(link),
-        rights(transport),
-        api(rights, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
-        home(simulator.executor(), api, metrics),
-        events(simulator.executor(), api, metrics, "liqo"),
+      : BasicOneCluster({.name = "milan", .actor = "liqod", .component = "liqo"}),
         leadership(simulator.executor()),
-        ledger({{simulator.executor(), simulator.clock(), simulator.random(), metrics}, home, events, leadership}, api,
-               liqo::quota::LedgerSettings{}),
-        callers({simulator.executor(), simulator.clock(), simulator.random(), metrics}, api),
-        reviews({.home = home,
+        ledger({environment(), informers, events, leadership}, api, liqo::quota::LedgerSettings{}),
+        callers(environment(), api),
+        reviews({.home = informers,
                  .replica_api = api,
                  .ledger = &ledger,
                  .callers = &callers,
                  .selected_namespaces = std::move(selected),
                  .max_listed = max_listed}),
-        admission({simulator.executor(), simulator.clock(), simulator.random(), metrics}, tls(),
-                  {.address = "127.0.0.1", .port = 0}),
-        group(simulator.executor()) {
+        admission(environment(), tls(), {.address = "127.0.0.1", .port = 0}) {
     for (const kube::Resource& kind :
          {kinds::quotas, kinds::namespace_offloadings, kinds::tenants, kinds::resource_slices, kinds::namespace_maps,
           kinds::renews, kinds::shadow_pods, kinds::ingresses, kinds::vk_options_templates, kinds::virtual_nodes,
@@ -69,7 +59,7 @@ struct World {
       server.serve(kind);
     reviews.add_to(admission);
   }
-  ~World() { simulator.run(group.stop()); }
+  ~World() { stop(); }
 
   static kube::net::TlsContext tls() {
     static const auto pair =
@@ -79,9 +69,9 @@ struct World {
         .value();
   }
   void start() {
-    group.spawn(home.run());
+    group.spawn(informers.run());
     group.spawn(ledger.run());
-    REQUIRE(simulator.run_until([this] { return reviews.waiting_for().empty(); }, 1min) == Simulator::End::reached);
+    REQUIRE(reaches([this] { return reviews.waiting_for().empty(); }));
   }
   void make(const kube::Resource& kind, std::string_view object) {
     REQUIRE(server.create(kind, json::parse(object).as_object(), "admin"));
@@ -120,15 +110,6 @@ struct World {
     return std::string(kube::string_at(answer, {"response", "status", "message"}));
   }
 
-  Simulator simulator{1};
-  FakeApiServer server;
-  SimLink link;
-  SimTransport transport;
-  Rights rights;
-  kube::Metrics metrics;
-  kube::Api api;
-  kube::InformerSet home;
-  kube::EventRecorder events;
   kube::SoleLeader leadership;
   liqo::quota::QuotaLedger ledger;
   bool is_dry_run = false;
@@ -138,7 +119,6 @@ struct World {
   liqo::webhook::Callers callers;
   Reviews reviews;
   AdmissionServer admission;
-  kube::async::TaskGroup group;
 };
 
 constexpr std::string_view twin = R"({"metadata":{"name":"shop-rome","labels":{"liqo.io/remote-cluster-id":"rome"}}})";
@@ -159,7 +139,7 @@ TEST_CASE("nothing is let in before the caches are complete, and it is said when
   world.make(kube::resources::namespaces, policy);
   CHECK(world.reviews.waiting_for() != "");
   // The caches do not run yet: the namespace comes from the server, and the policy is the strict one.
-  world.group.spawn(world.home.run());
+  world.group.spawn(world.informers.run());
   world.group.spawn(world.ledger.run());
   CHECK(world.ask("/validate/shadowpods", "shop-rome", shadow) != "");
   CHECK(world.simulator.run_until([&] { return world.reviews.waiting_for().empty(); }, 1min) ==
@@ -240,18 +220,18 @@ TEST_CASE("a pod that carries a volume is let be where its maker may move volume
   offload_shop(world);
   CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
   CHECK(world.patch == "");
-  REQUIRE(world.rights.questions.size() == 1);
-  CHECK(world.rights.questions.front().contains(
+  REQUIRE(world.transport.questions.size() == 1);
+  CHECK(world.transport.questions.front().contains(
       R"("resourceAttributes":{"version":"v1","resource":"persistentvolumes","verb":"patch"})"));
-  CHECK(world.rights.questions.front().contains(R"("groups":["rome"])"));
+  CHECK(world.transport.questions.front().contains(R"("groups":["rome"])"));
   // It says that it is one, and its maker may not move volumes.
   CHECK(world.ask("/mutate/pod", "shop", carrier, "somebody") == "");
   CHECK(world.patch.contains("nodeAffinity"));
   // Of other pods nobody is asked about.
   CHECK(world.ask("/mutate/pod", "shop", R"({"metadata":{"name":"web"},"spec":{}})", "admin") == "");
   CHECK(world.patch.contains("nodeAffinity"));
-  CHECK(world.rights.questions.size() == 2);
-  world.rights.is_away = true;
+  CHECK(world.transport.questions.size() == 2);
+  world.transport.is_away = true;
   CHECK(world.ask("/mutate/pod", "shop", carrier, "admin").starts_with("Liqo cannot decide now: "));
 }
 
@@ -266,11 +246,11 @@ TEST_CASE("strangers do not hear what a user may do, where every API server is k
   world.address = "10.244.3.7";
   CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
   CHECK(world.patch.contains("nodeAffinity"));
-  CHECK(world.rights.questions.empty());
+  CHECK(world.transport.questions.empty());
   world.address = "10.0.0.1";
   CHECK(world.ask("/mutate/pod", "shop", carrier, "admin") == "");
   CHECK(world.patch == "");
-  CHECK(world.rights.questions.size() == 1);
+  CHECK(world.transport.questions.size() == 1);
 }
 
 TEST_CASE("where an API server may be unknown, volumes are moved through it, and strangers cause few questions") {
@@ -285,8 +265,8 @@ TEST_CASE("where an API server may be unknown, volumes are moved through it, and
   std::string last;
   for (int i = 0; i < 16; ++i) last = world.ask("/mutate/pod", "shop", carrier, "admin");
   CHECK(last.starts_with("Liqo cannot decide now: too many pods that carry volumes"));
-  CHECK(world.rights.questions.size() >= 8);
-  CHECK(world.rights.questions.size() <= 13);
+  CHECK(world.transport.questions.size() >= 8);
+  CHECK(world.transport.questions.size() <= 13);
 }
 
 TEST_CASE("about a user with groups without end nobody is asked") {
@@ -299,7 +279,7 @@ TEST_CASE("about a user with groups without end nobody is asked") {
   offload_shop(world);
   CHECK(world.ask("/mutate/pod", "shop", carrier, "admin", std::string(100'000, 'g')) == "");
   CHECK(world.patch.contains("nodeAffinity"));
-  CHECK(world.rights.questions.empty());
+  CHECK(world.transport.questions.empty());
 }
 
 TEST_CASE("under the strategy Local a selected namespace is not marked") {

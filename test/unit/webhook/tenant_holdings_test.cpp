@@ -3,9 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "kube/async/task_group.hpp"
 #include "kube/testing/allocated_bytes.hpp"
-#include "kube/testing/link/sim_link.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace {
@@ -18,22 +17,15 @@ using liqo::webhook::TenantHoldings;
 
 constexpr const char* rome = "liqo-tenant-rome";
 
-struct Milan {
-  Milan()
-      : server(simulator.clock()),
-        link(simulator, server, "liqod"),
-        transport(link),
-        api(transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
-        home(simulator.executor(), api, metrics),
-        holdings(home),
-        group(simulator.executor()) {
+struct Milan : OneCluster {
+  Milan() : OneCluster({.name = "milan", .actor = "liqod"}), holdings(informers) {
     // A server without Renews has none of them.
     for (const kube::Resource& kind : {kinds::resource_slices, kinds::namespace_maps}) server.serve(kind);
     CHECK_FALSE(holdings.is_known());
-    group.spawn(home.run());
-    REQUIRE(simulator.run_until([this] { return holdings.is_known(); }, 1min) == Simulator::End::reached);
+    group.spawn(informers.run());
+    REQUIRE(reaches([this] { return holdings.is_known(); }));
   }
-  ~Milan() { simulator.run(group.stop()); }
+  ~Milan() { stop(); }
 
   void make(const kube::Resource& kind, std::string_view name, std::string_view ns = rome, bool is_replica = true) {
     json::object metadata{{"name", name}, {"namespace", ns}};
@@ -56,15 +48,7 @@ struct Milan {
     return holdings.others_than(kind, {rome, name});
   }
 
-  Simulator simulator{1};
-  FakeApiServer server;
-  SimLink link;
-  SimTransport transport;
-  kube::Metrics metrics;
-  kube::Api api;
-  kube::InformerSet home;
   TenantHoldings holdings;
-  kube::async::TaskGroup group;
 };
 
 }  // namespace

@@ -3,10 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "kube/async/task_group.hpp"
-#include "kube/testing/fake/api_server.hpp"
-#include "kube/testing/link/sim_link.hpp"
-#include "kube/testing/sim/simulator.hpp"
+#include "kube/testing/one_cluster.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace {
@@ -16,20 +14,13 @@ using namespace std::chrono_literals;
 namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 
-struct Milan {
-  Milan()
-      : server(simulator.clock()),
-        link(simulator, server, "liqod"),
-        transport(link),
-        api(transport, simulator.clock(), simulator.random(), metrics, {.cluster = "milan"}),
-        home(simulator.executor(), api, metrics),
-        holdings(home),
-        group(simulator.executor()) {
-    group.spawn(home.run());
+struct Milan : OneCluster {
+  Milan() : OneCluster({.name = "milan", .actor = "liqod"}), holdings(informers) {
+    group.spawn(informers.run());
     simulator.run_for(1s);
     REQUIRE(holdings.has_synced());
   }
-  ~Milan() { simulator.run(group.stop()); }
+  ~Milan() { stop(); }
 
   void make(std::string_view ns, std::string_view consumer, std::string_view name = "liqo-twin") {
     const json::object marks{{"app.kubernetes.io/managed-by", "liqo"}, {"liqo.io/remote-cluster-id", consumer}};
@@ -49,15 +40,7 @@ struct Milan {
     return holdings.objects_of(consumer);
   }
 
-  Simulator simulator{1};
-  FakeApiServer server;
-  SimLink link;
-  SimTransport transport;
-  kube::Metrics metrics;
-  kube::Api api;
-  kube::InformerSet home;
   liqo::webhook::TwinHoldings holdings;
-  kube::async::TaskGroup group;
 };
 
 }  // namespace
@@ -90,10 +73,7 @@ TEST_CASE("other ResourceQuotas of a twin do not count, and a twin can pass to a
   CHECK(milan.objects_of("rome") == 2);
   static_cast<void>(milan.server.update(
       {kinds::resource_quotas, {"shop-rome", "liqo-twin"}, ""},
-      [](json::object& next) {
-        kube::ensure_object(kube::ensure_object(next, "metadata"), "labels")["liqo.io/remote-cluster-id"] = "turin";
-      },
-      "somebody"));
+      [](json::object& next) { set_label(next, "liqo.io/remote-cluster-id", "turin"); }, "somebody"));
   CHECK(milan.objects_of("rome") == 0);
   CHECK(milan.objects_of("turin") == 2);
 }

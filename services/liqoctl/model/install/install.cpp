@@ -89,20 +89,17 @@ kube::Result<std::vector<json::value>> kinds_of_chart(std::span<const chart::Fil
 
 kube::Result<Installation> installation(std::span<const chart::File> files, const json::object& values,
                                         const std::string& ns) {
-  auto about = read_object(files, "Chart.yaml");
-  auto defaults = read_object(files, "values.yaml");
-  auto schema = read_object(files, "values.schema.json");
-  auto engine = chart::Engine::read(files);
-  for (const auto* read : {&about, &defaults, &schema})
-    if (!*read) return std::unexpected(read->error());
-  if (!engine) return std::unexpected(std::move(engine.error()));
+  KUBE_TRY(about, read_object(files, "Chart.yaml"));
+  KUBE_TRY(defaults, read_object(files, "values.yaml"));
+  KUBE_TRY(schema, read_object(files, "values.schema.json"));
+  KUBE_TRY(engine, chart::Engine::read(files));
 
-  json::object merged = chart::with_defaults(values, *defaults);
-  KUBE_TRYV(check(*schema, merged));
+  json::object merged = chart::with_defaults(values, defaults);
+  KUBE_TRYV(check(schema, merged));
   json::object root;
   root["Values"] = chart::as_values(std::move(merged));
-  root["Chart"] = json::object{
-      {"Name", (*about)["name"]}, {"Version", (*about)["version"]}, {"AppVersion", (*about)["appVersion"]}};
+  root["Chart"] =
+      json::object{{"Name", about["name"]}, {"Version", about["version"]}, {"AppVersion", about["appVersion"]}};
   root["Release"] = json::object{{"Name", "liqo"}, {"Namespace", ns}};
 
   Installation made;
@@ -112,13 +109,13 @@ kube::Result<Installation> installation(std::span<const chart::File> files, cons
       {"metadata", json::object{{"name", ns}, {"labels", json::object{{"app.kubernetes.io/part-of", "liqo"}}}}}});
   KUBE_TRY(definitions, kinds_of_chart(files));
   std::ranges::move(definitions, std::back_inserter(made.manifests));
-  for (const std::string& path : engine->objects()) {
-    KUBE_TRY(text, engine->render(path, root));
+  for (const std::string& path : engine.objects()) {
+    KUBE_TRY(text, engine.render(path, root));
     KUBE_TRYV(add_documents(made.manifests, path, text));
   }
   made.manifests = in_order(std::move(made.manifests));
 
-  KUBE_TRY(told, engine->render("liqo.noEffect", root));
+  KUBE_TRY(told, engine.render("liqo.noEffect", root));
   for (const std::string_view line : kube::split(told, '\n'))
     if (const std::size_t path = line.find(": "); path != std::string_view::npos)
       made.without_effect.push_back({std::string(line.substr(0, path)), std::string(line.substr(path + 2))});

@@ -210,11 +210,10 @@ kube::Result<const PolicyKey*> known_key(const Given& given) {
 }
 
 kube::Result<void> allow(json::object& policy, const Given& given) {
-  const auto key = known_key(given);
-  if (!key) return std::unexpected(key.error());
-  switch ((*key)->value) {
+  KUBE_TRY(key, known_key(given));
+  switch (key->value) {
     case PolicyValue::flag:
-      return (*key)->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, true);
+      return key->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, true);
     case PolicyValue::number:
       return set_number(policy, given);
     case PolicyValue::amounts:
@@ -223,15 +222,14 @@ kube::Result<void> allow(json::object& policy, const Given& given) {
     case PolicyValue::ranges:
       break;
   }
-  return (*key)->forbids ? remove_names(policy, given) : add_names(policy, given);
+  return key->forbids ? remove_names(policy, given) : add_names(policy, given);
 }
 
 kube::Result<void> forbid(json::object& policy, const Given& given) {
-  const auto key = known_key(given);
-  if (!key) return std::unexpected(key.error());
-  switch ((*key)->value) {
+  KUBE_TRY(key, known_key(given));
+  switch (key->value) {
     case PolicyValue::flag:
-      return (*key)->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, false);
+      return key->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, false);
     case PolicyValue::number:
     case PolicyValue::amounts:
       return wrong(given.text() + " is a bound: --allow " + std::string(given.key) + "=... sets it, and --unset " +
@@ -240,7 +238,7 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
     case PolicyValue::ranges:
       break;
   }
-  if (!(*key)->forbids) return remove_names(policy, given);
+  if (!key->forbids) return remove_names(policy, given);
   if (given.key == "refusedServiceTypes" && !given.value.empty())
     for (const std::string_view type : kube::split(given.value, ','))
       if (const std::string why = admission::why_no_service_type(type); !why.empty())
@@ -266,7 +264,7 @@ kube::Result<void> unset(json::object& policy, const Given& given) {
   if (given.has_value) return unset_entries(policy, given);
   if (policy.stable_erase(given.key) > 0) return {};
   // A key that nobody knows is in the policy, or a mistake.
-  if (const auto key = known_key(given); !key) return std::unexpected(key.error());
+  KUBE_TRYV(known_key(given));
   return {};
 }
 
@@ -342,8 +340,7 @@ kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
                                                                                         "maxResources"},
         {"--max-slice", change.max_slice, "maxSliceResources"}})
     for (const std::string& text : texts) {
-      auto done = set_amounts(policy, {.flag = flag, .key = key, .value = text, .has_value = true});
-      if (!done) return done;
+      KUBE_TRYV(set_amounts(policy, {.flag = flag, .key = key, .value = text, .has_value = true}));
     }
   return {};
 }

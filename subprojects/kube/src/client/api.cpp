@@ -209,12 +209,11 @@ asio::awaitable<Result<wire::ListMeta>> Api::list_each(const Resource& resource,
 
 asio::awaitable<Result<wire::ListPage>> Api::exchange_page(HttpRequest list, std::size_t max_bytes) {
   wire::ListPage page;
-  auto meta = co_await exchange_list(std::move(list), max_bytes, [&page](wire::ListItem item) {
-    if (!item.too_deep) page.items.push_back(std::move(item.tree));
-    return true;
-  });
-  if (!meta) co_return std::unexpected(std::move(meta.error()));
-  static_cast<wire::ListMeta&>(page) = std::move(*meta);
+  KUBE_CO_TRY(meta, co_await exchange_list(std::move(list), max_bytes, [&page](wire::ListItem item) {
+                if (!item.too_deep) page.items.push_back(std::move(item.tree));
+                return true;
+              }));
+  static_cast<wire::ListMeta&>(page) = std::move(meta);
   co_return page;
 }
 

@@ -30,7 +30,7 @@ Attempt websocket_attempt(const RemoteCommandRequest& command, const std::vector
   const std::string key = ask_for_websocket(attempt.request, names, entropy);
   attempt.accept = [key, versions, entropy, streams = command.streams](
                        const net::ResponseHead& head) -> Result<std::unique_ptr<wire::CommandCodec>> {
-    if (auto answered = check_websocket_answer(head, key); !answered) return std::unexpected(answered.error());
+    KUBE_TRYV(check_websocket_answer(head, key));
     const std::string_view chosen = head.header("sec-websocket-protocol");
     for (const CommandVersion version : versions) {
       if (to_string(version) != chosen) continue;

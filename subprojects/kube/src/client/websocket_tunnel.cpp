@@ -58,8 +58,7 @@ asio::awaitable<Result<void>> WebSocketTunnel::write(std::string_view bytes) {
     bytes.remove_prefix(piece.size());
     codec_.send(piece);
     while (auto frame = codec_.next_output()) {
-      auto written = co_await under_->write(*frame);
-      if (!written) co_return written;
+      KUBE_CO_TRYV(co_await under_->write(*frame));
     }
   }
   co_return Result<void>();

@@ -108,8 +108,8 @@ void Controller::make_due(std::optional<ObjectKey> key) {
   if (key) enqueue({key->ns, std::move(*key)});
 }
 
-void Controller::make_due(const std::vector<ObjectKey>& keys) {
-  for (const ObjectKey& key : keys) enqueue({key.ns, key});
+void Controller::make_due(std::vector<ObjectKey> keys) {
+  for (ObjectKey& key : keys) enqueue({key.ns, std::move(key)});
 }
 
 void Controller::add_source(const InformerHandle& objects) {
@@ -131,6 +131,7 @@ void Controller::enqueue(WorkKey key) {
 }
 
 void Controller::enqueue_all(const Store& store, std::string_view ns) {
+  if (settings_.fill && !running_) return;
   for (const ObjectKey& key : store.keys_in(ns)) enqueue({key.ns, key});
 }
 

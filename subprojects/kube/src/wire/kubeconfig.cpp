@@ -243,9 +243,8 @@ Result<ClusterConfig> read(const YAML::Node& root, const KubeconfigOptions& opti
   if (reader.failure) return std::unexpected(std::move(*reader.failure));
   if (config.context.empty()) return fail(Errc::missing, "'current-context' is missing");
 
-  auto context_node = named(root, "contexts", "context", config.context);
-  if (!context_node) return std::unexpected(context_node.error());
-  const Section context(*context_node, "context " + quoted(config.context), reader.failure);
+  KUBE_TRY(context_node, named(root, "contexts", "context", config.context));
+  const Section context(context_node, "context " + quoted(config.context), reader.failure);
   config.cluster = options.cluster.empty() ? context.text("cluster") : options.cluster;
   config.user = options.user.empty() ? context.text("user") : options.user;
   config.ns = context.text("namespace");
@@ -283,11 +282,12 @@ Result<ClusterConfig> in_cluster_config(std::string_view host, std::string_view 
     return fail(Errc::invalid_input,
                 "not in a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
   const bool bracket = host.contains(':');
-  auto url = parse_server_url("https://" + (bracket ? "[" + std::string(host) + "]" : std::string(host)) + ":" +
-                              std::string(port));
-  if (!url) return fail(std::move(url.error()), "in-cluster configuration");
+  KUBE_TRY(url,
+           parse_server_url("https://" + (bracket ? "[" + std::string(host) + "]" : std::string(host)) + ":" +
+                            std::string(port)),
+           "in-cluster configuration");
   ClusterConfig config;
-  config.server = std::move(*url);
+  config.server = std::move(url);
   config.context = config.cluster = config.user = "in-cluster";
   config.ca_file = std::string(directory) + "/ca.crt";
   config.token_file = std::string(directory) + "/token";

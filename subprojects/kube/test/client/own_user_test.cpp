@@ -4,16 +4,14 @@
 
 #include <optional>
 
-#include "kube/testing/fake/api_server.hpp"
-#include "kube/testing/link/sim_link.hpp"
-#include "kube/testing/sim/simulator.hpp"
+#include "kube/testing/simulated_cluster.hpp"
 
 namespace kube::test {
 namespace {
 
 /// Cluster rome, which knows this process by `name`.
-struct Cluster {
-  explicit Cluster(std::string name) : link(simulator, rome, std::move(name)) {}
+struct Cluster : testing::SimulatedCluster {
+  explicit Cluster(const std::string& name) : testing::SimulatedCluster({.name = "rome", .actor = name, .random = 2}) {}
 
   Result<std::string> ask() {
     std::optional<Result<std::string>> answer;
@@ -21,13 +19,6 @@ struct Cluster {
     return std::move(*answer);
   }
 
-  testing::Simulator simulator{1};
-  Random random{2};
-  Metrics metrics;
-  testing::FakeApiServer rome{simulator.clock()};
-  testing::SimLink link;
-  testing::SimTransport transport{link};
-  Api api{transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
   OwnUser user{api};
 
  private:

@@ -3,9 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kube/testing/fake/api_server.hpp"
-#include "kube/testing/link/sim_link.hpp"
-#include "kube/testing/sim/simulator.hpp"
+#include "kube/testing/simulated_cluster.hpp"
 
 using namespace kube;
 
@@ -19,16 +17,10 @@ asio::awaitable<void> ask(Api& api, Result<std::string>& name, Result<bool>& may
 }  // namespace
 
 TEST_CASE("a user learns its name and its rights") {
-  testing::Simulator simulator(1);
-  testing::FakeApiServer server(simulator.clock());
-  testing::SimLink link(simulator, server, "liqod-of-rome");
-  testing::SimTransport transport(link);
-  Random random(1);
-  Metrics metrics;
-  Api api(transport, simulator.clock(), random, metrics, {.cluster = "rome"});
+  testing::SimulatedCluster rome({.name = "rome", .actor = "liqod-of-rome", .random = 1});
   Result<std::string> name;
   Result<bool> may = false;
-  simulator.run(ask(api, name, may));
+  rome.simulator.run(ask(rome.api, name, may));
   CHECK(name == "liqod-of-rome");
   CHECK(may == true);
 }

@@ -12,6 +12,7 @@
 #include "kube/runtime/informer_set.hpp"
 #include "kube/telemetry/families.hpp"
 #include "kube/testing/allocated_bytes.hpp"
+#include "kube/testing/tree.hpp"
 #include "runtime_fixture.hpp"
 #include "support/captured_stderr.hpp"
 
@@ -746,9 +747,7 @@ TEST_CASE("what a server tells outside of the namespace and the selection is ski
     CHECK(skipped.value() == 3);
     // It leaves the selection, and this server does not call that an end.
     REQUIRE(f.server.update(
-        {widgets, {"d", "mine"}},
-        [](json::object& tree) { ensure_object(ensure_object(tree, "metadata"), "labels")["color"] = "blue"; },
-        "user"));
+        {widgets, {"d", "mine"}}, [](json::object& tree) { set_label(tree, "color", "blue"); }, "user"));
     CHECK(f.reaches([&] { return !informer.store().contains({"d", "mine"}); }));
     f.simulator.run(f.group.stop());
     CHECK(log.lines_with("outside of what was asked for") == 1);

@@ -6,20 +6,19 @@
 #include <functional>
 #include <string>
 
-#include "kube/async/task_group.hpp"
-#include "kube/client/api.hpp"
-#include "kube/testing/fake/api_server.hpp"
-#include "kube/testing/link/sim_link.hpp"
-#include "kube/testing/sim/simulator.hpp"
+#include "kube/testing/simulated_cluster.hpp"
 
 namespace kube::testing {
 
 inline constexpr Resource widgets{"example.io", "v1", "widgets", "Widget"};
 
 /// What is spawned in `group` is stopped at the end.
-struct RuntimeFixture {
-  explicit RuntimeFixture(std::uint64_t seed = 1) : simulator(seed), random(seed + 1) { server.serve(widgets); }
-  ~RuntimeFixture() { simulator.run(group.stop()); }
+struct RuntimeFixture : SimulatedCluster {
+  explicit RuntimeFixture(std::uint64_t seed = 1)
+      : SimulatedCluster({.seed = seed, .random = seed + 1, .on_failure = async::TaskGroup::OnFailure::keep_others}) {
+    server.serve(widgets);
+  }
+  ~RuntimeFixture() { stop(); }
 
   void create(const std::string& name, json::object spec = {}, const std::string& ns = "d", json::object labels = {}) {
     REQUIRE(server.create(widgets,
@@ -33,19 +32,10 @@ struct RuntimeFixture {
   }
   void remove(const std::string& name) { REQUIRE(server.remove(widgets, {"d", name}, {}, "user")); }
   bool reaches(const std::function<bool()>& holds, Duration limit = std::chrono::minutes(2)) {
-    return simulator.run_until(holds, limit) == Simulator::End::reached;
+    return SimulatedCluster::reaches(holds, limit);
   }
   void pass(Duration time) { REQUIRE(simulator.run_for(time) == Simulator::End::reached); }
   bool metrics_have(const std::string& line) const { return metrics.text().find(line) != std::string::npos; }
-
-  Simulator simulator;
-  FakeApiServer server{simulator.clock()};
-  SimLink link{simulator, server, "client"};
-  SimTransport transport{link};
-  Random random;
-  Metrics metrics;
-  Api api{transport, simulator.clock(), random, metrics, {.cluster = "milan"}};
-  async::TaskGroup group{simulator.executor(), async::TaskGroup::OnFailure::keep_others};
 };
 
 }  // namespace kube::testing

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from .. import objects
 from ..cluster import pki
 from ..cluster.cluster import Cluster
 from ..wait import wait_for
@@ -64,19 +65,13 @@ class Handshake:
     def tenant(self, signature: bytes, request: str) -> dict[str, Any]:
         """The Tenant that the consumer hands to the provider."""
         public = self._wait_key(self.consumer, "liqo", "authentication-keys", "publicKey")
-        return {
-            "kind": "Tenant",
-            "metadata": {
-                "name": self.consumer.name,
-                "labels": {"liqo.io/remote-cluster-id": self.consumer.name},
-            },
-            "spec": {
-                "clusterID": self.consumer.name,
-                "publicKey": pki.encoded(public),
-                "csr": pki.encoded(request),
-                "signature": pki.encoded(signature),
-            },
-        }
+        return objects.tenant(
+            self.consumer.name,
+            objects.of_peer(self.consumer.name),
+            publicKey=pki.encoded(public),
+            csr=pki.encoded(request),
+            signature=pki.encoded(signature),
+        )
 
     def apply_tenant(self, tenant: dict[str, Any]) -> None:
         self.provider.api.apply("tenants", self.away, tenant)

@@ -8,7 +8,7 @@ import signal
 import ssl
 from pathlib import Path
 
-from .. import settings
+from .. import objects, settings
 from ..cluster.api import Refused, path
 from ..cluster.callers import WEBHOOK_PORT
 from ..cluster.cluster import Cluster
@@ -90,9 +90,7 @@ class Liqod:
         ShadowPod without an origin is refused, as nothing else would."""
 
         def asked() -> bool:
-            pod = {"containers": [{"name": "main", "image": "busybox"}]}
-            shadow = {"kind": "ShadowPod", "metadata": {"name": "probe"}, "spec": {"pod": pod}}
-            body = {"apiVersion": "offloading.liqo.io/v1beta1", **shadow}
+            body = objects.shadow_pod("probe", "")
             try:
                 self.cluster.api.request("POST", path("shadowpods", "default"), body, query={"dryRun": "All"})
             except Refused as refusal:

@@ -14,6 +14,7 @@ import ssl
 from collections.abc import Mapping
 from typing import Any
 
+from .. import objects
 from ..cluster import pki, rights
 from ..cluster.cluster import Cluster
 from ..cluster.node import is_ready
@@ -79,20 +80,17 @@ class Peering:
 
     def write_quota(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> None:
         """What the provider grants to the user of this peering."""
-        spec = {"user": self.user, "limitsEnforcement": "None", "resources": dict(resources), **spec}
-        self.provider.api.apply("quotas", self.away, {"kind": "Quota", "metadata": {"name": self.user}, "spec": spec})
+        self.provider.api.apply("quotas", self.away, objects.granted(self.user, dict(resources), **spec))
 
     def write_virtual_node(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> None:
         spec = {
-            "clusterID": self.provider.name,
             "createNode": True,
             "disableNetworkCheck": True,
             "kubeconfigSecretRef": {"name": self.secret},
             "resourceQuota": {"hard": dict(resources)},
             **spec,
         }
-        metadata = {"name": self.node, "labels": {"liqo.io/remote-cluster-id": self.provider.name}}
-        self.consumer.api.apply("virtualnodes", self.home, {"kind": "VirtualNode", "metadata": metadata, "spec": spec})
+        self.consumer.api.apply("virtualnodes", self.home, objects.virtual_node(self.node, self.provider.name, **spec))
 
     def declare(self, pod_cidrs: str | None) -> None:
         """Which addresses of the provider's pods the consumer is to believe; None takes the declaration back."""

@@ -4,11 +4,7 @@
 
 #include <optional>
 
-#include "kube/async/task_group.hpp"
-#include "kube/runtime/informer_set.hpp"
-#include "kube/testing/fake/api_server.hpp"
-#include "kube/testing/link/sim_link.hpp"
-#include "kube/testing/sim/simulator.hpp"
+#include "kube/testing/one_cluster.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -20,38 +16,33 @@ using namespace std::chrono_literals;
 const kube::ObjectKey key{"shop", "settings"};
 
 /// Cluster rome with a ConfigMap, and a cache of it.
-struct Cluster {
-  kube::testing::Simulator simulator{1};
-  kube::Random random{2};
-  kube::Metrics metrics;
-  kube::testing::FakeApiServer rome{simulator.clock()};
-  kube::testing::SimLink link{simulator, rome, "liqo"};
-  kube::testing::SimTransport transport{link};
-  kube::Api api{transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
-  kube::InformerSet home{simulator.executor(), api, metrics};
-  kube::InformerHandle config_maps{home.acquire({.resource = kube::resources::config_maps})};
-  kube::async::TaskGroup group{simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others};
+struct Cluster : kube::testing::OneCluster {
+  kube::InformerHandle config_maps{informers.acquire({.resource = kube::resources::config_maps})};
 
-  Cluster() {
+  Cluster()
+      : kube::testing::OneCluster({.name = "rome",
+                                   .actor = "liqo",
+                                   .random = 2,
+                                   .on_failure = kube::async::TaskGroup::OnFailure::keep_others}) {
     create();
-    group.spawn(home.run());
+    group.spawn(informers.run());
     pass();
   }
-  ~Cluster() { simulator.run(group.stop()); }
+  ~Cluster() { stop(); }
 
   void create() {
-    REQUIRE(rome.create(kube::resources::config_maps,
-                        {{"metadata", json::object{{"namespace", key.ns}, {"name", key.name}}}}, "user"));
+    REQUIRE(server.create(kube::resources::config_maps,
+                          {{"metadata", json::object{{"namespace", key.ns}, {"name", key.name}}}}, "user"));
   }
   void change() {
-    REQUIRE(rome.update(
+    REQUIRE(server.update(
         {kube::resources::config_maps, key},
         [](json::object& next) { kube::ensure_object(next, "data")["key"] = "theirs"; }, "user"));
   }
-  void remove() { REQUIRE(rome.remove(kube::resources::config_maps, key, {}, "user")); }
+  void remove() { REQUIRE(server.remove(kube::resources::config_maps, key, {}, "user")); }
   /// Lets the cache follow.
   void pass() { CHECK(simulator.run_for(1s) == kube::testing::Simulator::End::reached); }
-  kube::Object live() { return kube::Object(*rome.get(kube::resources::config_maps, key)); }
+  kube::Object live() { return kube::Object(*server.get(kube::resources::config_maps, key)); }
 
   kube::Result<kube::Object> patch(const kube::Object& known) {
     std::optional<kube::Result<kube::Object>> answer;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../offloading_fixture.hpp"
+#include "kube/testing/one_cluster.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -111,39 +112,32 @@ TEST_CASE("what an earlier process has ordered late, in a twin that rests, is ta
 }
 
 TEST_CASE("many twins are read one after the other without a pause, once they may be, and rest") {
-  kube::testing::Simulator simulator(1);
-  kube::Random random(1);
-  kube::Metrics metrics;
-  kube::testing::FakeApiServer milan(simulator.clock());
-  milan.serve(kinds::shadow_pods);
-  kube::testing::SimLink link(simulator, milan, "rome");
-  kube::testing::SimTransport transport(link);
-  kube::Api api(transport, simulator.clock(), random, metrics, {.cluster = "milan"});
-  kube::InformerSet caches(simulator.executor(), api, metrics);
+  kube::testing::OneCluster milan({.name = "milan", .actor = "rome", .random = 1});
+  milan.server.serve(kinds::shadow_pods);
   bool may_begin = false;
-  controllers::TwinWatches twins(simulator.executor(), simulator.clock(), caches, [&] { return may_begin; });
-  kube::async::TaskGroup group(simulator.executor());
-  group.spawn(caches.run());
-  group.spawn(twins.run());
+  controllers::TwinWatches twins(milan.simulator.executor(), milan.simulator.clock(), milan.informers,
+                                 [&] { return may_begin; });
+  milan.group.spawn(milan.informers.run());
+  milan.group.spawn(twins.run());
 
   std::vector<std::shared_ptr<controllers::TwinWatch>> watches;
   for (int i = 0; i < 300; ++i) {
     const std::string name = "ns-" + std::to_string(i);
     watches.push_back(twins.watch(name, name + "-rome"));
   }
-  CHECK(simulator.run_for(5s) == kube::testing::Simulator::End::reached);
-  CHECK(link.requests() == 0);
+  CHECK(milan.simulator.run_for(5s) == kube::testing::Simulator::End::reached);
+  CHECK(milan.link.requests() == 0);
   may_begin = true;
   // Each is as fast as the provider answers.
   const auto all_rest = [&] {
     return std::ranges::all_of(watches, [](const auto& watch) { return watch->is_resting; });
   };
-  CHECK(simulator.run_until(all_rest, 2s) == kube::testing::Simulator::End::reached);
+  CHECK(milan.reaches(all_rest, 2s));
   CHECK_FALSE(twins.is_used("ns-0", "ns-0-rome"));
   twins.wake(*watches.front());
   CHECK(twins.is_used("ns-0", "ns-0-rome"));
   watches.clear();
-  simulator.run(group.stop());
+  milan.stop();
 }
 
 TEST_CASE("who leads next looks into the twins that rest") {

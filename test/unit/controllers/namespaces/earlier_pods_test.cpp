@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/names.hpp"
 
@@ -18,9 +19,8 @@ struct Home : ClusterFixture {
     refuses = [this](const kube::HttpRequest& request) -> std::string {
       if (!loses_answer || request.verb != "patch" || request.resource != "namespaces") return "";
       loses_answer = false;
-      change(resources::namespaces, {"", "shop"}, "", [](json::object& next) {
-        kube::ensure_object(kube::ensure_object(next, "metadata"), "labels")[api::labels::scheduling_enabled] = "true";
-      });
+      change(resources::namespaces, {"", "shop"}, "",
+             [](json::object& next) { kube::testing::set_label(next, api::labels::scheduling_enabled, "true"); });
       return "the answer was lost";
     };
     start();

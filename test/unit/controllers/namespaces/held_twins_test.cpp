@@ -1,5 +1,6 @@
 // Whatever ends the offloading of a namespace: its twin stays as long as data of volumes is in it.
 #include "../storage/volumes_fixture.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/namespace_map.hpp"
 #include "liqo/api/reasons.hpp"
 
@@ -126,7 +127,7 @@ TEST_CASE_FIXTURE(Held, "the last virtual node of a provider leaves the map that
   }
   SUBCASE("as other twins do not") {
     change(kinds::namespace_maps, map_key, "", [](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "spec"), "desiredMapping")["mail"] = "mail-rome";
+      kube::testing::ensure_path(next, {"spec", "desiredMapping"})["mail"] = "mail-rome";
     });
     CHECK(
         reaches([&] { return api::NamespaceMap(*find(kinds::namespace_maps, map_key)).desired_twin("mail").empty(); }));
@@ -145,11 +146,7 @@ TEST_CASE_FIXTURE(Held, "a claim that was begun holds the twin while it is there
   // It waits for no pod, and is not bound yet.
   (void)milan.update(
       {kinds::claims, {twin, "data"}},
-      [](json::object& next) {
-        kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::volume_provisioner] =
-            "csi";
-      },
-      "milan");
+      [](json::object& next) { kube::testing::set_annotation(next, annotations::volume_provisioner, "csi"); }, "milan");
   end_offloading();
   CHECK(stays());
   CHECK_FALSE(volume(made).has_value());

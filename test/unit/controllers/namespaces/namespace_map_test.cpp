@@ -7,6 +7,7 @@
 #include "../cluster_fixture.hpp"
 #include "core/namespaces/twin_plan.hpp"
 #include "core/peering/forge.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "support/captured_stderr.hpp"
@@ -36,9 +37,8 @@ struct Provider : ClusterFixture {
     apply(kinds::namespace_maps, object);
   }
   void set_policy(std::string_view policy) {
-    change(resources::namespaces, {"", ns}, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/pod-policy"] = policy;
-    });
+    change(resources::namespaces, {"", ns}, "",
+           [&](json::object& next) { kube::testing::set_annotation(next, "liqo.io/pod-policy", policy); });
   }
   /// "phase: message" of one entry of a map.
   std::string answer(const std::string& map, const std::string& local) {
@@ -123,9 +123,8 @@ TEST_CASE("a twin is told of when what it holds is counted, and its bounds follo
   milan.set_policy(R"({"twinQuota": {"count/secrets": "7"}})");
   CHECK(milan.reaches([&] { return hard("count/secrets") == "7"; }));
   // Somebody who takes it away, or widens it, is put right.
-  milan.change(kinds::resource_quotas, bounds, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "spec"), "hard")["count/secrets"] = "1M";
-  });
+  milan.change(kinds::resource_quotas, bounds, "",
+               [](json::object& next) { kube::testing::ensure_path(next, {"spec", "hard"})["count/secrets"] = "1M"; });
   CHECK(milan.reaches([&] { return hard("count/secrets") == "7"; }));
   static_cast<void>(milan.server.remove(kinds::resource_quotas, bounds, {}, "operator"));
   CHECK(milan.reaches([&] { return hard("count/secrets") == "7"; }));

@@ -5,6 +5,7 @@
 
 #include "../cluster_fixture.hpp"
 #include "core/peering/forge.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -66,9 +67,8 @@ struct Provider : ClusterFixture {
     apply(kinds::cluster_roles, role);
   }
   void set_policy(std::string_view policy) {
-    change(resources::namespaces, {"", ns}, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/pod-policy"] = policy;
-    });
+    change(resources::namespaces, {"", ns}, "",
+           [&](json::object& next) { kube::testing::set_annotation(next, "liqo.io/pod-policy", policy); });
   }
   void order(const std::string& twin, const std::string& name) {
     kube::Object shadow = kube::Object::make(kinds::shadow_pods, {twin, name});
@@ -134,9 +134,8 @@ TEST_CASE("a role of the policy is bound in each twin where the pods are counted
   CHECK(milan.writes() == before);
 
   // What somebody changes or takes away is right again.
-  milan.change(kinds::resource_quotas, {shop, "liqo-twin-pods"}, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "spec"), "hard")["pods"] = "1000";
-  });
+  milan.change(kinds::resource_quotas, {shop, "liqo-twin-pods"}, "",
+               [](json::object& next) { kube::testing::ensure_path(next, {"spec", "hard"})["pods"] = "1000"; });
   CHECK(milan.reaches([&] { return milan.hard(shop) == "5"; }));
   (void)milan.server.remove(kinds::role_bindings, {shop, milan.ns + "-widgets"}, {}, "operator");
   CHECK(milan.reaches([&] { return milan.is_bound(shop); }));
@@ -201,7 +200,7 @@ TEST_CASE("a role that the policy names no longer is not bound in the twins that
   Provider milan;
   milan.grant(100);
   milan.change(kinds::namespace_maps, {milan.ns, "milan"}, "", [](json::object& next) {
-    json::object& wanted = kube::ensure_object(kube::ensure_object(next, "spec"), "desiredMapping");
+    json::object& wanted = kube::testing::ensure_path(next, {"spec", "desiredMapping"});
     for (int i = 0; i < 20; ++i) wanted["more-" + std::to_string(i)] = "more-" + std::to_string(i) + "-rome";
   });
   // All twins are bounded before the first role that can be bound.
@@ -249,9 +248,8 @@ TEST_CASE("a pod that its twin has no room for is tried again when there is, and
   milan.pass(10min);
   milan.is_full = false;
   const std::size_t before = milan.tried;
-  milan.change(kinds::resource_quotas, {shop, "liqo-twin-pods"}, "status", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "status"), "hard")["pods"] = "6";
-  });
+  milan.change(kinds::resource_quotas, {shop, "liqo-twin-pods"}, "status",
+               [](json::object& next) { kube::testing::ensure_path(next, {"status", "hard"})["pods"] = "6"; });
   CHECK(milan.reaches([&] { return milan.has(resources::pods, {shop, "web"}); }, 1s));
   CHECK(milan.tried == before + 1);
   CHECK(milan.reaches([&] { return milan.told(shop, "web").empty(); }));
@@ -269,9 +267,8 @@ TEST_CASE("of namespaces only the policy of its consumer has a pod tried again t
   const std::size_t before = milan.tried;
   milan.apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", "other"}));
   milan.apply(resources::namespaces, core::forge_tenant_namespace("paris"));
-  milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["note"] = "a good customer";
-  });
+  milan.change(resources::namespaces, {"", milan.ns}, "",
+               [](json::object& next) { kube::testing::set_annotation(next, "note", "a good customer"); });
   milan.pass(1s);
   CHECK(milan.tried == before);
   milan.set_policy(R"({"clusterRoles": ["widgets"], "maxDrainGracePeriodSeconds": 60})");

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"
+#include "kube/testing/tree.hpp"
 
 namespace liqo::testing {
 
@@ -38,8 +39,7 @@ TEST_CASE("a Node is Ready only where the network module says that it reaches th
   const auto condition = [&](std::string_view type) { return condition_of_node(world, type); };
   const auto connection = [&](std::string_view status) {
     world.change(kinds::foreign_clusters, {"", "milan"}, "status", [&](json::object& next) {
-      json::object& modules = kube::ensure_object(kube::ensure_object(next, "status"), "modules");
-      kube::ensure_object(modules, "networking")["conditions"] =
+      kube::testing::ensure_path(next, {"status", "modules", "networking"})["conditions"] =
           json::array{json::object{{"type", "NetworkConnectionStatus"}, {"status", status}}};
     });
   };

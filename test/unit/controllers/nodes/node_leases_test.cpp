@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::testing {
@@ -54,9 +55,8 @@ TEST_CASE("a machine that takes the name of a virtual node is not kept alive whe
     return lease ? std::string(kube::string_at(lease->spec(), {"renewTime"})) : "";
   };
   REQUIRE(rome.reaches([&] { return !renewed().empty(); }));
-  rome.change(kube::resources::nodes, {"", "milan"}, "status", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "status"), "nodeInfo")["machineID"] = "a1";
-  });
+  rome.change(kube::resources::nodes, {"", "milan"}, "status",
+              [](json::object& next) { kube::testing::ensure_path(next, {"status", "nodeInfo"})["machineID"] = "a1"; });
   rome.pass(1s);
   const std::string last = renewed();
   rome.pass(1min);

@@ -2,10 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kube/async/task_group.hpp"
-#include "kube/testing/fake/api_server.hpp"
-#include "kube/testing/link/sim_link.hpp"
-#include "kube/testing/sim/simulator.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -15,33 +12,30 @@ namespace {
 namespace json = kube::json;
 using namespace std::chrono_literals;
 
-struct World {
-  kube::testing::Simulator simulator{1};
-  kube::Random random{2};
-  kube::Metrics metrics;
-  kube::testing::FakeApiServer milan{simulator.clock()};
-  kube::testing::SimLink link{simulator, milan, "liqo"};
-  kube::testing::SimTransport transport{link};
-  kube::Api api{transport, simulator.clock(), random, metrics, {.cluster = "milan"}};
-  kube::InformerSet home{simulator.executor(), api, metrics};
-  ConsumerPods pods{home};
-  kube::async::TaskGroup group{simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others};
+struct Milan : kube::testing::OneCluster {
+  ConsumerPods pods{informers};
 
-  World() { group.spawn(home.run()); }
-  ~World() { simulator.run(group.stop()); }
+  Milan()
+      : kube::testing::OneCluster({.name = "milan",
+                                   .actor = "liqo",
+                                   .random = 2,
+                                   .on_failure = kube::async::TaskGroup::OnFailure::keep_others}) {
+    group.spawn(informers.run());
+  }
+  ~Milan() { stop(); }
 
   void twin(std::string_view name, std::string_view consumer, std::string_view original) {
     json::object metadata{{"name", name},
                           {"labels", json::object{{std::string(api::labels::remote_cluster_id), consumer}}}};
     if (!original.empty())
       metadata["annotations"] = json::object{{std::string(api::annotations::original_name), original}};
-    REQUIRE(milan.create(kube::resources::namespaces, {{"metadata", std::move(metadata)}}, "user"));
+    REQUIRE(server.create(kube::resources::namespaces, {{"metadata", std::move(metadata)}}, "user"));
   }
   void node(std::string_view name, std::string_view ready, std::string_view address, bool is_virtual = false) {
     json::object metadata{{"name", name}};
     if (is_virtual) metadata["labels"] = json::object{{std::string(api::labels::type), api::labels::type_virtual_node}};
-    REQUIRE(milan.create(kube::resources::nodes, {{"metadata", std::move(metadata)}}, "user"));
-    REQUIRE(milan.update(
+    REQUIRE(server.create(kube::resources::nodes, {{"metadata", std::move(metadata)}}, "user"));
+    REQUIRE(server.update(
         {kube::resources::nodes, {"", std::string(name)}, "status"},
         [&](json::object& tree) {
           tree["status"] =
@@ -59,35 +53,35 @@ struct World {
     };
     const json::object spec{{"nodeName", node},
                             {"containers", json::array{json::object{{"name", "c"}, {"image", "i"}}}}};
-    REQUIRE(milan.create(
+    REQUIRE(server.create(
         kube::resources::pods,
         {{"metadata", json::object{{"name", name}, {"namespace", ns}, {"labels", labels}}}, {"spec", spec}}, "user"));
   }
   void wait_synced() {
-    REQUIRE(simulator.run_until([this] { return pods.has_synced(); }, 30s) == kube::testing::Simulator::End::reached);
+    REQUIRE(reaches([this] { return pods.has_synced(); }, 30s));
   }
 };
 
 }  // namespace
 
 TEST_CASE("a consumer's pods are found by the nodes that run them, and nobody else's") {
-  World world;
-  world.twin("shop-rome", "rome", "shop");
-  world.twin("shop-paris", "paris", "shop");
-  world.twin("liqo-tenant-rome", "rome", "");
-  world.node("milan-1", "True", "10.0.0.1");
-  world.node("milan-2", "True", "10.0.0.2");
-  world.node("milan-3", "Unknown", "10.0.0.3");
-  world.node("turin", "True", "10.0.0.4", true);
-  world.pod("shop-rome", "web", "rome", "milan-1");
-  world.pod("shop-rome", "db", "rome", "milan-2");
-  world.pod("shop-rome", "lost", "rome", "milan-3");
-  world.pod("shop-rome", "further", "rome", "turin");
-  world.pod("shop-rome", "waits", "rome", "");
-  world.pod("shop-rome", "foreign", "paris", "milan-1");
-  world.pod("shop-paris", "web", "paris", "milan-1");
-  world.pod("liqo-tenant-rome", "odd", "rome", "milan-1");
-  world.wait_synced();
+  Milan milan;
+  milan.twin("shop-rome", "rome", "shop");
+  milan.twin("shop-paris", "paris", "shop");
+  milan.twin("liqo-tenant-rome", "rome", "");
+  milan.node("milan-1", "True", "10.0.0.1");
+  milan.node("milan-2", "True", "10.0.0.2");
+  milan.node("milan-3", "Unknown", "10.0.0.3");
+  milan.node("turin", "True", "10.0.0.4", true);
+  milan.pod("shop-rome", "web", "rome", "milan-1");
+  milan.pod("shop-rome", "db", "rome", "milan-2");
+  milan.pod("shop-rome", "lost", "rome", "milan-3");
+  milan.pod("shop-rome", "further", "rome", "turin");
+  milan.pod("shop-rome", "waits", "rome", "");
+  milan.pod("shop-rome", "foreign", "paris", "milan-1");
+  milan.pod("shop-paris", "web", "paris", "milan-1");
+  milan.pod("liqo-tenant-rome", "odd", "rome", "milan-1");
+  milan.wait_synced();
 
   const std::vector<core::NodeView> expected{
       {.name = "milan-1",
@@ -99,15 +93,14 @@ TEST_CASE("a consumer's pods are found by the nodes that run them, and nobody el
        .port = 10250,
        .twins = {{"shop-rome", {.original = "shop", .pods = {"db"}}}}},
   };
-  CHECK(world.pods.nodes_of("rome") == expected);
-  CHECK(world.pods.nodes_of("turin").empty());
-  const auto of_paris = world.pods.nodes_of("paris");
+  CHECK(milan.pods.nodes_of("rome") == expected);
+  CHECK(milan.pods.nodes_of("turin").empty());
+  const auto of_paris = milan.pods.nodes_of("paris");
   REQUIRE(of_paris.size() == 1);
   CHECK(of_paris.front().twins.size() == 1);
 
-  REQUIRE(world.milan.remove(kube::resources::pods, {"shop-rome", "db"}, {.grace_period_seconds = 0}, "user"));
-  CHECK(world.simulator.run_until([&] { return world.pods.nodes_of("rome").size() == 1; }, 30s) ==
-        kube::testing::Simulator::End::reached);
+  REQUIRE(milan.server.remove(kube::resources::pods, {"shop-rome", "db"}, {.grace_period_seconds = 0}, "user"));
+  CHECK(milan.reaches([&] { return milan.pods.nodes_of("rome").size() == 1; }, 30s));
 }
 
 }  // namespace liqo::controllers

@@ -2,6 +2,7 @@
 #include "core/offloading/resize.hpp"
 #include "../offloading_fixture.hpp"
 #include "../provider_fixture.hpp"
+#include "kube/testing/tree.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -11,7 +12,7 @@ using namespace std::chrono_literals;
 /// What `kubectl patch --subresource resize` does to a pod, or its consumer to a ShadowPod.
 void set_cpu(json::object& pod_spec, std::string_view cpu) {
   json::object& container = pod_spec["containers"].as_array()[0].as_object();
-  kube::ensure_object(kube::ensure_object(container, "resources"), "requests")["cpu"] = cpu;
+  kube::testing::ensure_path(container, {"resources", "requests"})["cpu"] = cpu;
 }
 
 std::string cpu_of(const json::object& pod_spec) {

@@ -3,6 +3,7 @@
 
 #include "../cluster_fixture.hpp"
 #include "core/peering/forge.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -84,9 +85,8 @@ struct SlowProvider : ClusterFixture {
     return pod ? kube::int_at(pod->metadata(), {"deletionGracePeriodSeconds"}, -1) : -2;
   }
   void drain() {
-    change(kinds::quotas, quota, "", [](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::drained] = "true";
-    });
+    change(kinds::quotas, quota, "",
+           [](json::object& next) { kube::testing::set_annotation(next, api::annotations::drained, "true"); });
   }
 
   const kube::ObjectKey quota{"liqo-tenant-rome", "pool-1f00"};
@@ -207,9 +207,8 @@ TEST_CASE("pods of a drained Quota are ended at once, those of others stay") {
   milan.start();
   milan.pass(5min);
   CHECK(milan.has(kinds::shadow_pods, milan.counted));
-  milan.change(kinds::quotas, milan.quota, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::drained] = "true";
-  });
+  milan.change(kinds::quotas, milan.quota, "",
+               [](json::object& next) { kube::testing::set_annotation(next, api::annotations::drained, "true"); });
   CHECK(milan.reaches([&] { return !milan.has(kinds::shadow_pods, milan.counted); }));
   CHECK(milan.reaches([&] { return !milan.events("SliceDrained").empty(); }));
   CHECK(milan.has(kinds::shadow_pods, milan.uncounted));

@@ -1,5 +1,6 @@
 // The end of a ForeignCluster; its status is held by the tests of core, and its life by the simulation of peerings.
 #include "../adds.hpp"
+#include "kube/testing/tree.hpp"
 #include "peering_fixture.hpp"
 
 namespace liqo::testing {
@@ -42,11 +43,10 @@ TEST_CASE("a grant and a heartbeat of a virtual node have no ForeignCluster look
   const double before = looked();
   for (int i = 1; i <= 5; ++i) {
     rome.change(kinds::virtual_nodes, key, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "spec"), "resourceQuota")["hard"] =
-          json::object{{"cpu", std::to_string(i)}};
+      kube::testing::ensure_path(next, {"spec", "resourceQuota"})["hard"] = json::object{{"cpu", std::to_string(i)}};
     });
     rome.change(kube::resources::nodes, node_key, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["example.com/beat"] = std::to_string(i);
+      kube::testing::set_annotation(next, "example.com/beat", std::to_string(i));
     });
     rome.pass(1s);
   }

@@ -7,6 +7,7 @@
 #include "core/peering/csr.hpp"
 #include "core/peering/forge.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/testing/tree.hpp"
 #include "kube/wire/kubeconfig.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/identity.hpp"
@@ -187,7 +188,7 @@ TEST_CASE("what an operator changes in an Identity stays until the provider's ne
     answer();
     rome.pass(10s);
     rome.change(kinds::identities, rome.identity_key, "", [](json::object& identity) {
-      kube::ensure_object(kube::ensure_object(identity, "spec"), "authParams")["apiServer"] = "https://moved:6443";
+      kube::testing::ensure_path(identity, {"spec", "authParams"})["apiServer"] = "https://moved:6443";
     });
     CHECK(rome.reaches([&] { return rome.kubeconfig().find("moved") != std::string::npos; }));
     rome.pass(10min);

@@ -7,6 +7,7 @@
 #include "../cluster_fixture.hpp"
 #include "core/peering/forge.hpp"
 #include "kube/base/url.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kept_twins.hpp"
@@ -196,10 +197,7 @@ TEST_CASE("a replica that the watch loses while home is asked whether it is want
     if (request.verb == "get" && request.resource == "resourceslices" && !std::exchange(is_asked, true))
       static_cast<void>(rome.milan.update(
           {kinds::resource_slices, rome.replica_key},
-          [](json::object& next) {
-            kube::ensure_object(kube::ensure_object(next, "metadata"), "labels").erase(labels::replicated);
-          },
-          "milan"));
+          [](json::object& next) { kube::testing::remove_label(next, labels::replicated); }, "milan"));
     return std::string();
   };
   static_cast<void>(rome.server.remove(kinds::resource_slices, rome.slice_key, {}, "operator"));
@@ -451,9 +449,8 @@ TEST_CASE("the status of a ForeignCluster has neither its session nor the replic
   };
   const double before = looked();
   for (int i = 0; i < 5; ++i) {
-    rome.change(kinds::foreign_clusters, {"", "milan"}, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["example.com/x"] = std::to_string(i);
-    });
+    rome.change(kinds::foreign_clusters, {"", "milan"}, "",
+                [&](json::object& next) { kube::testing::set_annotation(next, "example.com/x", std::to_string(i)); });
     rome.pass(1s);
   }
   CHECK(looked() == before);

@@ -5,6 +5,7 @@
 #include "controllers/links/provider_orders.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/silence.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/names.hpp"
 #include "liqo/api/reasons.hpp"
@@ -282,8 +283,7 @@ TEST_CASE("the Lease is looked for where it is declared, and only there") {
   lease.mutable_spec() = json::object{{"leaseDurationSeconds", 15}, {"holderIdentity", "liqod-1"}};
   REQUIRE(world.milan.create(resources::leases, lease.tree(), "milan").has_value());
   world.change(kinds::foreign_clusters, {"", "milan"}, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[core::remote_liqo_namespace] =
-        "liqo-system";
+    kube::testing::set_annotation(next, core::remote_liqo_namespace, "liqo-system");
   });
   world.create_pod("web");
   // The one in namespace liqo, which nobody holds, is of an earlier installation.
@@ -361,8 +361,7 @@ TEST_CASE("what is told ends a minute after the credentials with which more coul
   world.create_pod("web");
   REQUIRE(world.reaches([&] { return world.closed() == "silent"; }, 2min));
   world.change(resources::secrets, {tenant, "kubeconfig-controlplane-milan"}, "", [](json::object& next) {
-    json::object& annotations = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
-    annotations[api::annotations::remote_tenant_namespace] = "?";
+    kube::testing::set_annotation(next, api::annotations::remote_tenant_namespace, "?");
   });
   world.pass(30s);
   CHECK(world.closed() == "silent");
@@ -375,8 +374,7 @@ TEST_CASE("a session that ends before it could find out does not open the Node o
   REQUIRE(world.reaches([&] { return world.closed() == "silent"; }, 2min));
   const auto lead_to = [&](std::string_view ns) {
     world.change(resources::secrets, {tenant, "kubeconfig-controlplane-milan"}, "", [&](json::object& next) {
-      json::object& annotations = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
-      annotations[api::annotations::remote_tenant_namespace] = ns;
+      kube::testing::set_annotation(next, api::annotations::remote_tenant_namespace, ns);
     });
   };
   lead_to("?");

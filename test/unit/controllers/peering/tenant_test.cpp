@@ -3,6 +3,7 @@
 
 #include "core/peering/renewal.hpp"
 #include "core/peering/silence.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "peering_fixture.hpp"
@@ -230,7 +231,7 @@ TEST_CASE("draining keeps the pods of a Tenant that says so") {
   milan.admit();
   milan.add_shadow_pod();
   milan.change(kinds::tenants, milan.tenant_key, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::keep_pods] = "true";
+    kube::testing::set_annotation(next, api::annotations::keep_pods, "true");
     kube::ensure_object(next, "spec")["tenantCondition"] = "Drained";
   });
   milan.pass(1min);

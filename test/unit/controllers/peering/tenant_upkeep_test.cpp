@@ -6,6 +6,7 @@
 #include "../cluster_fixture.hpp"
 #include "core/peering/forge.hpp"
 #include "core/peering/heartbeat.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::testing {
@@ -32,9 +33,8 @@ struct Provider : ClusterFixture {
     return std::string(kube::string_at(find(kinds::tenants, tenant_key)->spec(), {"tenantCondition"}));
   }
   void set_policy(std::string_view policy) {
-    change(resources::namespaces, {"", "liqo-tenant-rome"}, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/pod-policy"] = policy;
-    });
+    change(resources::namespaces, {"", "liqo-tenant-rome"}, "",
+           [&](json::object& next) { kube::testing::set_annotation(next, "liqo.io/pod-policy", policy); });
     pass(2s);
   }
   void set_condition(std::string_view condition) {
@@ -265,7 +265,7 @@ TEST_CASE("a consumer that writes another time far ahead whenever somebody looks
   for (int i = 0; i < 60; ++i) {
     milan.beat("2199-01-01T00:00:" + std::to_string(10 + i % 50) + ".000000Z");
     milan.change(kinds::tenants, milan.tenant_key, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["example.com/edit"] = std::to_string(i);
+      kube::testing::set_annotation(next, "example.com/edit", std::to_string(i));
     });
     milan.pass(30s);
   }

@@ -2,6 +2,7 @@
 #include "../storage/volumes_fixture.hpp"
 #include "core/namespaces/withdrawn_twins.hpp"
 #include "core/peering/forge.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/identity.hpp"
 #include "liqo/api/kept_twins.hpp"
 #include "liqo/api/namespace_map.hpp"
@@ -43,7 +44,7 @@ struct Guarded : Volumes {
     (void)milan.update(
         {kinds::namespace_maps, replica_key, "status"},
         [&](json::object& next) {
-          kube::ensure_object(kube::ensure_object(next, "status"), "currentMapping")[local] =
+          kube::testing::ensure_path(next, {"status", "currentMapping"})[local] =
               json::object{{"remoteNamespace", remote}, {"phase", "Accepted"}};
         },
         "milan");
@@ -52,9 +53,7 @@ struct Guarded : Volumes {
   void know_nothing_of(std::string_view local, std::string_view remote) {
     (void)milan.update(
         {kinds::namespace_maps, replica_key},
-        [&](json::object& next) {
-          kube::ensure_object(kube::ensure_object(next, "spec"), "desiredMapping")[local] = remote;
-        },
+        [&](json::object& next) { kube::testing::ensure_path(next, {"spec", "desiredMapping"})[local] = remote; },
         "rome before");
     answer(local, remote);
   }

@@ -3,10 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kube/async/task_group.hpp"
-#include "kube/testing/fake/api_server.hpp"
-#include "kube/testing/link/sim_link.hpp"
-#include "kube/testing/sim/simulator.hpp"
+#include "kube/testing/one_cluster.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -18,24 +15,19 @@ namespace kinds = api::kinds;
 using namespace std::chrono_literals;
 
 /// Cluster rome with slices.
-struct Rome {
-  kube::testing::Simulator simulator{1};
-  kube::Random random{2};
-  kube::Metrics metrics;
-  kube::testing::FakeApiServer server{simulator.clock()};
-  kube::testing::SimLink link{simulator, server, "liqo"};
-  kube::testing::SimTransport transport{link};
-  kube::Api api{transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
-  kube::InformerSet home{simulator.executor(), api, metrics};
-  SliceMetrics figures{home, metrics};
-  kube::async::TaskGroup group{simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others};
+struct Rome : kube::testing::OneCluster {
+  SliceMetrics figures{informers, metrics};
 
-  Rome() {
+  Rome()
+      : kube::testing::OneCluster({.name = "rome",
+                                   .actor = "liqo",
+                                   .random = 2,
+                                   .on_failure = kube::async::TaskGroup::OnFailure::keep_others}) {
     server.serve(kinds::resource_slices);
-    group.spawn(home.run());
+    group.spawn(informers.run());
     pass();
   }
-  ~Rome() { simulator.run(group.stop()); }
+  ~Rome() { stop(); }
   void pass() { CHECK(simulator.run_for(1s) == kube::testing::Simulator::End::reached); }
 
   void ask(const kube::ObjectKey& key, std::string_view cluster, std::string_view cpu) {

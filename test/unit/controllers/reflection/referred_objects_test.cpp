@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kube/testing/tree.hpp"
 #include "reflector_fixture.hpp"
 
 namespace liqo::reflector {
@@ -206,10 +207,7 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
         actor));
   REQUIRE(w.milan.update(
       {secrets, {"shop-rome", "gone"}},
-      [](json::object& tree) {
-        kube::ensure_object(kube::ensure_object(tree, "metadata"),
-                            "annotations")["offloading.liqo.io/reflected-digest"] = "x";
-      },
+      [](json::object& tree) { kube::testing::set_annotation(tree, "offloading.liqo.io/reflected-digest", "x"); },
       actor));
   w.reflector.set_references("shop", {"used", "skipped", "later"});
   REQUIRE(w.reaches([&] { return has("used") && has("allowed"); }, 5s));

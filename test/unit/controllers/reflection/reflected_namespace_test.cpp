@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "endpoints_fixture.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/kinds.hpp"
 #include "reflector_fixture.hpp"
 
@@ -127,9 +128,7 @@ TEST_CASE("endpoints are copied once all is known that decides about them, and f
   // A copy that somebody changes is put right as any other.
   REQUIRE(e.world.milan.update(
       {api::kinds::shadow_endpoint_slices, {"shop-rome", "web"}},
-      [](json::object& tree) {
-        kube::ensure_object(kube::ensure_object(tree, "spec"), "template")["endpoints"] = json::array();
-      },
+      [](json::object& tree) { kube::testing::ensure_path(tree, {"spec", "template"})["endpoints"] = json::array(); },
       actor));
   CHECK(e.endpoint() == nullptr);
   CHECK(e.world.reaches([&] { return e.endpoint() != nullptr; }, 30s));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "endpoints_fixture.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/kinds.hpp"
 #include "reflector_fixture.hpp"
 
@@ -23,8 +24,7 @@ TEST_CASE("a copy follows its object, by one write for each change") {
   REQUIRE(w.rome.update(
       {kind, {"shop", "words"}},
       [](json::object& tree) {
-        kube::ensure_object(kube::ensure_object(tree, "metadata"),
-                            "annotations")["kubectl.kubernetes.io/last-applied-configuration"] = "x";
+        kube::testing::set_annotation(tree, "kubectl.kubernetes.io/last-applied-configuration", "x");
       },
       actor));
   w.pass(2min);
@@ -66,8 +66,7 @@ TEST_CASE("a copy that somebody changes or deletes is right again within 30 s") 
   CHECK(w.reaches([&] { return !has_more() && w.at_milan("words") == "ciao"; }, 30s));
   // Another label stays, and is looked at once.
   REQUIRE(w.milan.update(
-      {kind, {"shop-rome", "words"}},
-      [](json::object& tree) { kube::ensure_object(kube::ensure_object(tree, "metadata"), "labels")["theirs"] = "1"; },
+      {kind, {"shop-rome", "words"}}, [](json::object& tree) { kube::testing::set_label(tree, "theirs", "1"); },
       actor));
   const std::size_t writes = w.writes();
   w.pass(2min);

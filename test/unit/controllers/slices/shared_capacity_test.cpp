@@ -1,6 +1,7 @@
 // A slice of class share over a fake API server: it follows what is free at the provider.
 #include <doctest/doctest.h>
 
+#include "kube/testing/tree.hpp"
 #include "slices_fixture.hpp"
 
 namespace liqo::testing {
@@ -54,9 +55,8 @@ TEST_CASE("a share follows the nodes and pods of the provider, but not the consu
   CHECK(milan.granted() == R"(cpu="178200m")");
   milan.set_policy(R"({"sharing-percentage": "50"})");
   CHECK(cpu_is("99"));
-  milan.change(kinds::tenants, {milan.ns, "rome"}, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/sharing-percentage"] = "10";
-  });
+  milan.change(kinds::tenants, {milan.ns, "rome"}, "",
+               [](json::object& next) { kube::testing::set_annotation(next, "liqo.io/sharing-percentage", "10"); });
   CHECK(milan.reaches([&] { return milan.granted() == R"(cpu="19800m")"; }));
   milan.ask(R"({"cpu": "3"})");
   CHECK(cpu_is("3"));
@@ -76,7 +76,7 @@ TEST_CASE(
   };
   const auto annotate = [&](const char* value) {
     milan.change(kinds::tenants, {milan.ns, "rome"}, "", [value](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/sharing-percentage"] = value;
+      kube::testing::set_annotation(next, "liqo.io/sharing-percentage", value);
     });
   };
   milan.set_policy(R"({"sharing-percentage": "0"})");
@@ -110,9 +110,8 @@ TEST_CASE("a share of a consumer that cannot be read after a start is no share, 
   milan.add_slice("{}", "share");
   REQUIRE(milan.reaches([&] { return milan.granted() == R"(cpu="90")"; }));
   milan.stop();
-  milan.change(kinds::tenants, {milan.ns, "rome"}, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/sharing-percentage"] = "a half";
-  });
+  milan.change(kinds::tenants, {milan.ns, "rome"}, "",
+               [](json::object& next) { kube::testing::set_annotation(next, "liqo.io/sharing-percentage", "a half"); });
   milan.start(milan.settings);
   milan.pass(1min);
   CHECK(milan.granted() == R"(cpu="90")");

@@ -3,6 +3,7 @@
 
 #include "core/common/late_requests.hpp"
 #include "core/quota/ledger.hpp"
+#include "kube/testing/tree.hpp"
 #include "slices_fixture.hpp"
 
 namespace liqo::testing {
@@ -414,15 +415,13 @@ TEST_CASE("a request that is denied leaves what was granted before, on both side
   CHECK(milan.granted() == usual_grant);
   CHECK(milan.shown() == usual_grant);
   // W26: cordoning works all the same, and the consumer is told of it.
-  milan.change(kinds::resource_slices, milan.slice_key, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/cordoned-resource"] = "true";
-  });
+  milan.change(kinds::resource_slices, milan.slice_key, "",
+               [](json::object& next) { kube::testing::set_annotation(next, "liqo.io/cordoned-resource", "true"); });
   CHECK(milan.reaches([&] { return milan.is_cordoned(); }));
   CHECK(milan.reaches([&] { return milan.condition() == "Accepted ResourceSliceCordoned"; }));
   CHECK(milan.granted() == usual_grant);
-  milan.change(kinds::resource_slices, milan.slice_key, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations").erase("liqo.io/cordoned-resource");
-  });
+  milan.change(kinds::resource_slices, milan.slice_key, "",
+               [](json::object& next) { kube::testing::remove_annotation(next, "liqo.io/cordoned-resource"); });
   CHECK(milan.reaches([&] { return milan.condition() == "Denied InvalidRequest"; }));
 }
 
@@ -431,8 +430,8 @@ TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes
   milan.add_slice(R"({"cpu": "8"})");
   REQUIRE(milan.settles_as(usual_grant));
   milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/pod-policy"] =
-        R"({"maxSliceResources": {"cpu": "9"}, "maxResources": {"memory": "8Gi"}})";
+    kube::testing::set_annotation(next, "liqo.io/pod-policy",
+                                  R"({"maxSliceResources": {"cpu": "9"}, "maxResources": {"memory": "8Gi"}})");
   });
   milan.pass(5s);
   milan.ask(R"({"cpu": "10"})");
@@ -457,9 +456,8 @@ TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes
   milan.set_tenant("Active");
   CHECK(milan.reaches([&] { return milan.condition() == "Denied RequestDenied"; }));
   // An administrator who allows more is heard at once.
-  milan.change(resources::namespaces, {"", milan.ns}, "", [](json::object& next) {
-    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations").erase("liqo.io/pod-policy");
-  });
+  milan.change(resources::namespaces, {"", milan.ns}, "",
+               [](json::object& next) { kube::testing::remove_annotation(next, "liqo.io/pod-policy"); });
   CHECK(milan.settles_as(R"(cpu="9",memory="9Gi")"));
 }
 

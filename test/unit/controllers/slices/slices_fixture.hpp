@@ -11,6 +11,7 @@
 #include "core/peering/forge.hpp"
 #include "core/slices/policy.hpp"
 #include "kube/base/base64.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/quota.hpp"
@@ -84,9 +85,8 @@ struct SliceProvider : ClusterFixture {
   }
 
   void set_pod_policy(std::string_view policy) {
-    change(kube::resources::namespaces, {"", ns}, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[api::annotations::pod_policy] = policy;
-    });
+    change(kube::resources::namespaces, {"", ns}, "",
+           [&](json::object& next) { kube::testing::set_annotation(next, api::annotations::pod_policy, policy); });
   }
   /// A pod of a slice that runs here in the twin shop-rome, as if it had been admitted.
   void add_pod(const std::string& name, std::string_view cpu, std::string_view slice = "pool",

@@ -1,4 +1,5 @@
 // Volumes of StorageClass liqo: what is made of a claim, and what becomes of it.
+#include "kube/testing/tree.hpp"
 #include "liqo/api/reasons.hpp"
 #include "volumes_fixture.hpp"
 
@@ -12,11 +13,7 @@ TEST_CASE_FIXTURE(Volumes, "a remote claim that is bound at once has its volume 
   // Its provisioner has taken notice of it: it waits for no pod.
   (void)milan.update(
       {kinds::claims, {twin, "data"}},
-      [](json::object& next) {
-        kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::volume_provisioner] =
-            "csi";
-      },
-      "milan");
+      [](json::object& next) { kube::testing::set_annotation(next, annotations::volume_provisioner, "csi"); }, "milan");
   pass(50s);
   CHECK_FALSE(volume(made).has_value());
   CHECK(events(api::reasons::volume_pending).empty());
@@ -82,11 +79,7 @@ TEST_CASE_FIXTURE(Volumes, "the pods of a claim are told what it waits for, and 
   REQUIRE(reaches([&] { return remote("data").has_value(); }));
   (void)milan.update(
       {kinds::claims, {twin, "data"}},
-      [](json::object& next) {
-        kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::volume_provisioner] =
-            "csi";
-      },
-      "milan");
+      [](json::object& next) { kube::testing::set_annotation(next, annotations::volume_provisioner, "csi"); }, "milan");
   REQUIRE(reaches([&] { return !told(api::reasons::volume_pending).empty(); }, 90s));
   CHECK(told(api::reasons::volume_pending) ==
         std::vector<std::string>{"PersistentVolumeClaim data: the claim shop-rome/data in cluster milan, which is to "
@@ -220,7 +213,7 @@ TEST_CASE_FIXTURE(Volumes, "the data goes with the claim, or stays where that is
     kube::Object other = kube::Object::make(kinds::claims, {twin, "other"});
     REQUIRE(milan.create(kinds::claims, other.tree(), "milan").has_value());
     change(kinds::volumes, {"", core::storage::volume_name(made)}, "", [&](json::object& next) {
-      json::object& notes = kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations");
+      json::object& notes = kube::testing::ensure_path(next, {"metadata", "annotations"});
       notes[annotations::backing_claim] = twin + "/other";
       notes[annotations::backing_claim_uid] = json::string(remote("other")->uid());
     });
@@ -302,18 +295,16 @@ TEST_CASE_FIXTURE(Volumes, "a volume stays where it was begun, and goes there, w
   REQUIRE(reaches([&] { return remote("data").has_value(); }));
   const kube::ObjectKey real{"real-claims", std::string(made.uid())};
   SUBCASE("another node") {
-    change(kinds::claims, made.key(), "", [](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::selected_node] = "rome-1";
-    });
+    change(kinds::claims, made.key(), "",
+           [](json::object& next) { kube::testing::set_annotation(next, annotations::selected_node, "rome-1"); });
     pass(10s);
     CHECK_FALSE(has(kinds::claims, real));
     (void)server.remove(kinds::claims, made.key(), {}, "operator");
     CHECK(reaches([&] { return !remote("data") && !at_home("data"); }));
   }
   SUBCASE("the record is written over, too") {
-    change(kinds::claims, made.key(), "", [](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::backing_cluster] = "";
-    });
+    change(kinds::claims, made.key(), "",
+           [](json::object& next) { kube::testing::set_annotation(next, annotations::backing_cluster, ""); });
     pass(10s);
     CHECK_FALSE(has(kinds::claims, real));
     (void)server.remove(kinds::claims, made.key(), {}, "operator");
@@ -331,9 +322,8 @@ TEST_CASE_FIXTURE(Volumes, "a volume stays where it was begun, and goes there, w
 TEST_CASE_FIXTURE(Volumes, "a claim takes the volume that is given to it, with its data") {
   const kube::Object copy = [&] {
     kube::Object made = claim("copy", "milan");
-    change(kinds::claims, made.key(), "", [](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::moves_claim] = "data";
-    });
+    change(kinds::claims, made.key(), "",
+           [](json::object& next) { kube::testing::set_annotation(next, annotations::moves_claim, "data"); });
     return made;
   }();
   REQUIRE(reaches([&] { return remote("data").has_value(); }));
@@ -344,7 +334,7 @@ TEST_CASE_FIXTURE(Volumes, "a claim takes the volume that is given to it, with i
   const std::string data(remote("data")->uid()), free = core::storage::volume_name(copy);
   const auto change_volume = [&](std::string_view given_to, std::string_view policy) {
     change(kinds::volumes, {"", free}, "", [&](json::object& next) {
-      kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")[annotations::given_to] = given_to;
+      kube::testing::set_annotation(next, annotations::given_to, given_to);
       kube::ensure_object(next, "spec")["persistentVolumeReclaimPolicy"] = policy;
     });
   };

@@ -5,6 +5,7 @@
 
 #include "../objects.hpp"
 #include "core/offloading/provider_pod.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 
@@ -24,7 +25,7 @@ json::object spec_with(std::string_view container, std::string_view part, std::s
   for (const char* list : {"containers", "initContainers"})
     for (json::value& entry : spec[list].as_array())
       if (kube::string_at(entry, {"name"}) == container)
-        kube::ensure_object(kube::ensure_object(entry.as_object(), "resources"), part)[name] = amount;
+        kube::testing::ensure_path(entry.as_object(), {"resources", part})[name] = amount;
   return spec;
 }
 

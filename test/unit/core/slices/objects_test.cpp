@@ -6,6 +6,7 @@
 #include "core/slices/local.hpp"
 #include "core/slices/quota.hpp"
 #include "core/slices/status.hpp"
+#include "kube/testing/tree.hpp"
 #include "liqo/api/quota.hpp"
 #include "liqo/api/resource_slice.hpp"
 
@@ -365,7 +366,7 @@ TEST_CASE("an accepted slice becomes a VirtualNode, and what is gone from the an
 
   // What the user has added stays.
   kube::ensure_object(node.mutable_spec(), "labels")["mine"] = "1";
-  kube::ensure_object(kube::ensure_object(node.mutable_spec(), "offloadingPatch"), "nodeSelector")["mine"] = "1";
+  kube::testing::ensure_path(node.mutable_spec(), {"offloadingPatch", "nodeSelector"})["mine"] = "1";
   node.mutable_spec()["vkOptionsTemplateRef"] = json::object{{"name", "own"}};
   const kube::Object less = slice(R"({"status": {"resources": {"cpu": "4"}}})");
   const auto update = plan_slice_node(less, "kubeconfig-resourceslice-gpu-pool", &node);

@@ -81,13 +81,14 @@ inline std::unexpected<Failure> fail(Failure failure, std::string_view phase) {
 }
 
 /// A failure on its way to whoever has called: what KUBE_TRY returns. It becomes what the function fails with, a Result
-/// or another std::expected, or an Outcome that is tried again.
+/// or another std::expected, or an Outcome that is tried again. A coroutine makes its Result of it directly, so a type
+/// that can be made of a PassedOn, other than Outcome, would become the value of a Result that has not failed.
 template <class E>
 struct [[nodiscard]] PassedOn {
   E failure;
 
   template <class T, class G>
-    requires std::constructible_from<G, E&&>
+    requires std::convertible_to<E&&, G>
   operator std::expected<T, G>() && {  // NOLINT(google-explicit-constructor)
     return std::unexpected<G>(std::in_place, std::move(failure));
   }
@@ -113,8 +114,10 @@ inline PassedOn<Failure> pass_on(Failure failure, std::string_view phase) { retu
 
 /// KUBE_TRY(name, expression[, phase]) declares `name` as what a Result (or another std::expected) has, which lives
 /// until the end of the block; of one that has failed, the function returns the failure. `phase` is put in front of its
-/// text. KUBE_TRYV(expression[, phase]) is for a Result whose value nobody needs. KUBE_CO_TRY and KUBE_CO_TRYV are for
-/// coroutines. Their names are those of Boost.Outcome's macros.
+/// text. `name` is an lvalue reference: it is returned by std::move(name), or it is copied. KUBE_TRYV(expression[,
+/// phase]) is for a Result whose value nobody needs. KUBE_CO_TRY and KUBE_CO_TRYV are for coroutines. KUBE_TRY and
+/// KUBE_CO_TRY are several statements, so they stand in a block, and no else follows the others. Their names are those
+/// of Boost.Outcome's macros.
 #define KUBE_TRY(...) KUBE_TRY_IMPL(return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)
 #define KUBE_TRYV(...) KUBE_TRYV_IMPL(return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)
 #define KUBE_CO_TRY(...) KUBE_TRY_IMPL(co_return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)

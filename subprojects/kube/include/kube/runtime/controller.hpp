@@ -1,5 +1,5 @@
 // A controller: a queue of keys, and a coroutine that brings one key's world to where it should be.
-// Tested by test/runtime/controller_test.cpp and test/runtime/watch_test.cpp.
+// Tested by test/runtime/controller_test.cpp, test/runtime/outcome_test.cpp and test/runtime/watch_test.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -33,9 +33,9 @@ class InformerHandle;
 /// How one reconcile ended.
 class [[nodiscard]] Outcome {
  public:
-  /// What KUBE_CO_TRY passes on is tried again.
-  Outcome(PassedOn<Failure> failed)  // NOLINT(google-explicit-constructor)
-      : failure_(std::move(failed.failure)) {}
+  /// What KUBE_CO_TRY passes on is tried again. Explicit, so that no aggregate that begins with an Outcome is made of
+  /// it.
+  explicit Outcome(PassedOn<Failure> failed) : failure_(std::move(failed.failure)) {}
   /// Nothing is left to do until something changes.
   static Outcome done() { return {}; }
   /// Went well, and is due again after a time, which is rounded up to whole seconds from 10 s on.
@@ -102,7 +102,8 @@ class Controller {
   /// Makes each object of this cache due when it changes, as {its namespace, its key}. The first cache that is watched
   /// so is that of the objects which are reconciled: all of them are due once the first list of any watched cache is
   /// complete. No key is worked on before every watched cache has synced. The handle is not released before run() has
-  /// ended, and has_synced() is not asked after that.
+  /// ended, that of the objects which are reconciled last or in the same turn, and has_synced() is not asked after
+  /// that.
   void watch(InformerHandle& objects);
   /// Makes due what `reaction` answers for a Change or its key: an ObjectKey, an optional one, or a vector of them;
   /// kube/runtime/to_keys.hpp has the usual functions. A reaction that answers nothing enqueues by itself. `synced` is
@@ -112,11 +113,12 @@ class Controller {
     if constexpr (std::is_void_v<std::invoke_result_t<Reaction&, const Change&>>) {
       subscribe(objects, std::move(reaction), std::move(synced));
     } else {
-      auto changed = [this, to_keys = std::move(reaction)](const Change& change) { make_due(to_keys(change)); };
+      auto changed = [this, to_keys = std::move(reaction)](const Change& change) mutable { make_due(to_keys(change)); };
       subscribe(objects, std::move(changed), std::move(synced));
     }
   }
-  /// Watches a cache as InformerHandle::follow() does: first calls `changed` for each object that is there.
+  /// Watches a cache as InformerHandle::follow() does: first calls `changed` for each object that is there. The
+  /// end of its first list makes nothing due.
   void follow(InformerHandle& objects, const std::function<void(const Change&)>& changed);
   /// Works on no key before these have synced, either: caches of which no change makes a key due, or anything else that
   /// has a has_synced() and outlives the controller.
@@ -146,7 +148,7 @@ class Controller {
  private:
   void subscribe(InformerHandle& objects, std::function<void(const Change&)> changed, std::function<void()> synced);
   void make_due(std::optional<ObjectKey> key);
-  void make_due(const std::vector<ObjectKey>& keys);
+  void make_due(std::vector<ObjectKey> keys);
   void add_source(const InformerHandle& objects);
   template <typename Source>
   void add_source(const Source& source) {

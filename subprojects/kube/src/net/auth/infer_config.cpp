@@ -47,15 +47,14 @@ std::vector<std::string> usual_files() {
 }  // namespace
 
 Result<ClusterConfig> read_kubeconfig(const std::string& path, const ConfigChoice& choice) {
-  const auto text = read_file(path);
-  if (!text) return std::unexpected(text.error());
-  if (text->find_first_not_of(" \t\r\n") == std::string::npos)
+  KUBE_TRY(text, read_file(path));
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     return fail(Errc::invalid_input, path + " is empty: did the command fail that was to write it?");
-  auto config = wire::parse_kubeconfig(*text, {.origin = wire::KubeconfigOrigin::file,
-                                               .directory = directory_of(path),
-                                               .context = choice.context,
-                                               .cluster = choice.cluster,
-                                               .user = choice.user});
+  auto config = wire::parse_kubeconfig(text, {.origin = wire::KubeconfigOrigin::file,
+                                              .directory = directory_of(path),
+                                              .context = choice.context,
+                                              .cluster = choice.cluster,
+                                              .user = choice.user});
   if (!config) return fail(std::move(config.error()), path);
   return config;
 }

@@ -43,9 +43,8 @@ class Http1Reader {
   /// Errc::closed, Errc::protocol, Errc::too_large.
   asio::awaitable<Result<bool>> read_header(ByteStream& stream) {
     while (true) {
-      const auto taken = buffered_header();
-      if (!taken) co_return std::unexpected(taken.error());
-      if (*taken) co_return true;
+      KUBE_CO_TRY(taken, buffered_header());
+      if (taken) co_return true;
       const bool first = !parser_->got_some() && buffer_.empty();
       KUBE_CO_TRY(more, co_await fill(stream));
       if (more > 0) continue;

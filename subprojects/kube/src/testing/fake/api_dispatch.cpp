@@ -101,11 +101,10 @@ Answer<> check_replacement(const FakeRequest& request) {
 
 /// What a DELETE of a collection is about.
 Answer<std::vector<ObjectKey>> selected_keys(const FakeRequest& request) {
-  auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
-  if (!selector) return std::unexpected(std::move(selector.error()));
+  KUBE_TRY(selector, parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector")));
   std::vector<ObjectKey> keys;
   for (const auto& [key, object] : request.table->objects)
-    if ((request.key.ns.empty() || key.ns == request.key.ns) && selector->matches(*object)) keys.push_back(key);
+    if ((request.key.ns.empty() || key.ns == request.key.ns) && selector.matches(*object)) keys.push_back(key);
   return keys;
 }
 
@@ -171,7 +170,7 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
         create(table, request.key.ns, std::move(request.body.get_object()), {actor, request.dry_run()}), 201);
   }
   if (request.method == "PUT" && !collection) {
-    if (auto checked = check_replacement(request); !checked) return std::unexpected(std::move(checked.error()));
+    KUBE_TRYV(check_replacement(request));
     return object_answer(replace({table, request.key, request.subresource}, std::move(request.body.get_object()),
                                  {actor, request.dry_run()}),
                          200);
@@ -181,21 +180,16 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
     return object_answer(patch(request, actor), existed ? 200 : 201);
   }
   if (request.method != "DELETE") return refuse::method_not_allowed();
-  const auto options = delete_options(request);
-  if (!options) return std::unexpected(options.error());
+  KUBE_TRY(options, delete_options(request));
   if (!collection) {
-    auto removed = remove(table, request.key, *options, actor);
-    if (!removed) return std::unexpected(std::move(removed.error()));
+    KUBE_TRY(removed, remove(table, request.key, options, actor));
     // The answer is the object if it is a pod or still there, because of finalizers, and a Status otherwise.
     if (is_core(kind, "pods") || table.objects.contains(request.key))
-      return answer_with(200, json::serialize(**removed));
-    return answer_with(200, success(kind, **removed));
+      return answer_with(200, json::serialize(*removed));
+    return answer_with(200, success(kind, *removed));
   }
-  const auto keys = selected_keys(request);
-  if (!keys) return std::unexpected(keys.error());
-  for (const ObjectKey& key : *keys)
-    if (auto removed = remove(table, key, *options, actor); !removed)
-      return std::unexpected(std::move(removed.error()));
+  KUBE_TRY(keys, selected_keys(request));
+  for (const ObjectKey& key : keys) KUBE_TRYV(remove(table, key, options, actor));
   return answer_with(200, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success"})");
 }
 

@@ -38,7 +38,7 @@ Answer<Tree> FakeApiServer::patch(const FakeRequest& request, std::string_view a
 
   json::value next = *found->second;
   if (media == "application/json-patch+json") {
-    if (auto patched = json_patch(next, request.body); !patched) return std::unexpected(std::move(patched.error()));
+    KUBE_TRYV(json_patch(next, request.body));
   } else {
     if (!request.body.is_object()) return refuse::bad_request("a merge patch is an object");
     if (media == "application/merge-patch+json")

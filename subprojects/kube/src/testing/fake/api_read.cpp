@@ -95,22 +95,20 @@ json::object list_item(const FakeRequest& request, const json::object& object) {
 
 Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
   const FakeTable& table = *request.table;
-  auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
-  if (!selector) return std::unexpected(std::move(selector.error()));
+  KUBE_TRY(selector, parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector")));
   const std::int64_t limit = number(request.parameter("limit")).value_or(0);
-  const auto state = listed_state(store_, manners_, request);
-  if (!state) return std::unexpected(state.error());
-  const std::map<ObjectKey, Tree>& objects = state->objects(table);
+  KUBE_TRY(state, listed_state(store_, manners_, request));
+  const std::map<ObjectKey, Tree>& objects = state.objects(table);
 
   json::array items;
-  json::object metadata{{"resourceVersion", std::to_string(state->version)}};
+  json::object metadata{{"resourceVersion", std::to_string(state.version)}};
   std::int64_t remaining = 0;
   ObjectKey last;
-  for (auto at = state->after.name.empty() ? objects.begin() : objects.upper_bound(state->after); at != objects.end();
+  for (auto at = state.after.name.empty() ? objects.begin() : objects.upper_bound(state.after); at != objects.end();
        ++at) {
     const json::object& object = *at->second;
     if (!request.key.ns.empty() && at->first.ns != request.key.ns) continue;
-    if (!selector->matches(object)) continue;
+    if (!selector.matches(object)) continue;
     if (limit > 0 && static_cast<std::int64_t>(items.size()) == limit) {
       ++remaining;
       continue;
@@ -119,8 +117,8 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
     last = at->first;
   }
   if (remaining > 0) {
-    metadata["continue"] = encode({state->version, last});
-    if (selector->empty()) metadata["remainingItemCount"] = remaining;
+    metadata["continue"] = encode({state.version, last});
+    if (selector.empty()) metadata["remainingItemCount"] = remaining;
   }
   json::object list{{"kind", request.metadata_only ? "PartialObjectMetadataList" : table.kind.kind + "List"},
                     {"apiVersion", request.metadata_only ? "meta.k8s.io/v1" : table.kind.api_version()},
@@ -133,8 +131,7 @@ Answer<FakeAnswer> FakeApiServer::list_answer(const FakeRequest& request) {
 
 Answer<FakeAnswer> FakeApiServer::watch_answer(const FakeRequest& request) {
   FakeTable& table = *request.table;
-  auto selector = parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector"));
-  if (!selector) return std::unexpected(std::move(selector.error()));
+  KUBE_TRY(selector, parse_selector(request.parameter("labelSelector"), request.parameter("fieldSelector")));
   const std::string_view asked = request.parameter("resourceVersion");
   using enum FakeManners::StreamingLists;
   const bool asks_for_list = request.is_set("sendInitialEvents");
@@ -148,7 +145,7 @@ Answer<FakeAnswer> FakeApiServer::watch_answer(const FakeRequest& request) {
     return refuse::invalid({"meta.k8s.io", "ListOptions", ""}, "resourceVersionMatch",
                            "Forbidden: resourceVersionMatch=NotOlderThan and sendInitialEvents go together for watch");
 
-  FakeWatchOptions options{.ns = request.key.ns, .selector = std::move(*selector)};
+  FakeWatchOptions options{.ns = request.key.ns, .selector = std::move(selector)};
   options.bookmarks = request.is_set("allowWatchBookmarks");
   if (const auto seconds = number(request.parameter("timeoutSeconds")); seconds && *seconds > 0)
     options.timeout = std::chrono::seconds(*seconds);

@@ -23,8 +23,7 @@ FakeApiServer::FakeApiServer(VirtualClock& clock, std::uint64_t seed) : store_(c
 
 Answer<Tree> FakeApiServer::create(FakeTable& table, std::string_view ns, json::object object, const Writer& writer) {
   const Stamp stamp{format_time(store_.clock().wall()), store_.new_uid(), store_.new_suffix()};
-  if (auto prepared = prepare_create(table.kind, ns, object, stamp); !prepared)
-    return std::unexpected(std::move(prepared.error()));
+  KUBE_TRYV(prepare_create(table.kind, ns, object, stamp));
   const ObjectKey key{std::string(ns), std::string(string_at(object, {"metadata", "name"}))};
   if (table.objects.contains(key)) return refuse::already_exists(table.kind.group, table.kind.plural, key.name);
   if (writer.dry_run) return std::make_shared<const json::object>(std::move(object));
@@ -36,8 +35,7 @@ Answer<Tree> FakeApiServer::replace(const Place& place, json::object next, const
   const auto found = table.objects.find(key);
   if (found == table.objects.end()) return refuse::not_found(table.kind.group, table.kind.plural, key.name);
   const Tree before = found->second;
-  if (auto prepared = prepare_update(table.kind, subresource, *before, next); !prepared)
-    return std::unexpected(std::move(prepared.error()));
+  KUBE_TRYV(prepare_update(table.kind, subresource, *before, next));
   // A write that changes nothing leaves the version as it is, and no watch hears of it.
   if (next == *before && !is_gone_by(next)) return before;
   if (writer.dry_run) return std::make_shared<const json::object>(std::move(next));

@@ -142,8 +142,7 @@ Answer<> step(json::value& root, const json::object& operation) {
     const json::value* source = value_at(root, from);
     if (!source) return unprocessable("no value at \"" + std::string(from) + "\"");
     json::value moved = *source;
-    if (op == "move")
-      if (auto removed = remove(root, from); !removed) return removed;
+    if (op == "move") KUBE_TRYV(remove(root, from));
     return add(root, path, std::move(moved));
   }
   return refuse::bad_request("unknown operation of a JSON patch: \"" + std::string(op) + "\"");
@@ -156,7 +155,7 @@ Answer<> json_patch(json::value& target, const json::value& patch) {
   if (!operations) return refuse::bad_request("a JSON patch is an array of operations");
   for (const json::value& operation : *operations) {
     if (!operation.is_object()) return refuse::bad_request("an operation of a JSON patch is an object");
-    if (auto done = step(target, operation.get_object()); !done) return done;
+    KUBE_TRYV(step(target, operation.get_object()));
   }
   return {};
 }

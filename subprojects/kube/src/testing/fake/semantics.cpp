@@ -161,7 +161,7 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
   metadata.erase("generation");
   metadata.erase("selfLink");
   if (kind.generation) metadata["generation"] = 1;
-  if (auto fine = check_metadata(kind, object); !fine) return fine;
+  KUBE_TRYV(check_metadata(kind, object));
 
   if (is_core(kind, "pods")) {
     if (array_at(object, {"spec", "containers"}).empty())
@@ -240,22 +240,22 @@ Answer<> prepare_update(const FakeKind& kind, std::string_view subresource, cons
       copy_member(before, after, "spec");
       if (is_pod) {
         copy_member(old_metadata, metadata, "ownerReferences");
-        if (auto fine = check_pod_status_update(kind, before, after); !fine) return fine;
+        KUBE_TRYV(check_pod_status_update(kind, before, after));
       }
     }
   } else if (is_pod && subresource == "ephemeralcontainers") {
-    if (auto fine = add_ephemeral_containers(kind, before, after); !fine) return fine;
+    KUBE_TRYV(add_ephemeral_containers(kind, before, after));
   } else if (is_pod && subresource == "resize") {
     keep_only_resources(before, after);
   } else if (kind.status_subresource) {
     copy_member(before, after, "status");
   }
-  if (auto fine = check_metadata(kind, after); !fine) return fine;
-  if (auto fine = check_finalizers(kind, before, after); !fine) return fine;
-  if (auto fine = check_immutable(kind, before, after); !fine) return fine;
+  KUBE_TRYV(check_metadata(kind, after));
+  KUBE_TRYV(check_finalizers(kind, before, after));
+  KUBE_TRYV(check_immutable(kind, before, after));
   if (is_pod && subresource.empty()) {
     default_pod(after);
-    if (auto fine = check_pod_spec_update(kind, before, after); !fine) return fine;
+    KUBE_TRYV(check_pod_spec_update(kind, before, after));
   }
   if (kind.generation && wanted_part(kind, before) != wanted_part(kind, after))
     after["metadata"].as_object()["generation"] = int_at(before, {"metadata", "generation"}) + 1;

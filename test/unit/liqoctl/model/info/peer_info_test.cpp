@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "core/peering/clock_skew.hpp"
+#include "kube/testing/tree.hpp"
 #include "model/info/local_info.hpp"
 #include "model/info/peer_info.hpp"
 #include "text/path.hpp"
@@ -175,8 +176,7 @@ TEST_CASE("offloading is healthy only with every Node Ready, and pending without
   CHECK(picked(objects, "offloading.status") == "Unhealthy\n");
   objects = gpu_pool();
   objects.virtual_nodes.clear();
-  kube::ensure_object(kube::ensure_object(objects.foreign_cluster.mutable_status(), "modules"),
-                      "offloading") = {{"enabled", true}};
+  kube::testing::ensure_path(objects.foreign_cluster.mutable_status(), {"modules", "offloading"}) = {{"enabled", true}};
   CHECK(picked(objects, "offloading.status") == "Pending\n");
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("an API server whose clock is off is told of") {
 TEST_CASE("a virtual node that is deleted with its slice is no failure, and another one is") {
   auto objects = gpu_pool();
   json::object& module =
-      kube::ensure_object(kube::ensure_object(objects.foreign_cluster.mutable_status(), "modules"), "offloading");
+      kube::testing::ensure_path(objects.foreign_cluster.mutable_status(), {"modules", "offloading"});
   module = {
       {"enabled", true},
       {"conditions", json::array{json::object{{"type", "OffloadingVirtualNodeStatus"}, {"status", "SomeNotReady"}}}}};

@@ -30,7 +30,7 @@ class TunnelEnd final : public net::ByteStream {
     while (inbox_.empty()) {
       auto got = co_await under_->read_some(buffer);
       if (!got || *got == 0) co_return got;
-      if (auto fed = codec_.feed({buffer.data(), *got}); !fed) co_return std::unexpected(std::move(fed.error()));
+      KUBE_CO_TRYV(codec_.feed({buffer.data(), *got}));
     }
     const std::size_t size = std::min(buffer.size(), inbox_.size());
     std::copy_n(inbox_.begin(), size, buffer.begin());
@@ -40,8 +40,7 @@ class TunnelEnd final : public net::ByteStream {
   asio::awaitable<Result<void>> write(std::string_view bytes) override {
     codec_.send(bytes);
     while (auto frame = codec_.next_output()) {
-      auto written = co_await under_->write(*frame);
-      if (!written) co_return written;
+      KUBE_CO_TRYV(co_await under_->write(*frame));
     }
     co_return Result<void>();
   }
