@@ -1,6 +1,7 @@
 #include "core/offloading/lost_fields.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,16 @@ constexpr std::string_view entry_keys[] = {"mountPath", "devicePath", "name"};
 constexpr std::string_view left_out_at_zero[] = {
     "chapAuthDiscovery", "chapAuthSession", "hostIPC",    "hostNetwork", "hostPID",   "hostPort", "initialDelaySeconds",
     "partition",         "readOnly",        "sslEnabled", "stdin",       "stdinOnce", "tty"};
+
+/// What probes do where they do not say it. API servers of 1.37 write the protocol into each probe by HTTP where they
+/// know it.
+constexpr struct {
+  std::string_view field, value;
+} defaults[] = {{"mode", "Plaintext"}, {"protocol", "HTTP1"}};
+
+/// How far from its place an entry is looked for: webhooks add a few. How many entries there are is the peer's choice,
+/// so a search among all of them for each would hold this process up.
+constexpr std::size_t max_shift = 64;
 
 /// One step of a path. Paths are put together only for what is lost, because nearly always nothing is.
 struct Step {
@@ -41,8 +52,10 @@ const json::value* counterpart(const json::array& sent, std::size_t place, const
     if (name.empty()) continue;
     const auto has_name = [&](const json::value& entry) { return kube::string_at(entry, {key}) == name; };
     if (place < stored.size() && has_name(stored[place])) return &stored[place];
-    const auto found = std::ranges::find_if(stored, has_name);
-    return found == stored.end() ? nullptr : &*found;
+    auto near =
+        stored | std::views::drop(place > max_shift ? place - max_shift : 0) | std::views::take(2 * max_shift + 1);
+    const auto found = std::ranges::find_if(near, has_name);
+    return found == near.end() ? nullptr : &*found;
   }
   return sent.size() == stored.size() ? &stored[place] : nullptr;
 }
@@ -83,6 +96,9 @@ class Comparison {
 
 bool asks_for_nothing(std::string_view field, const json::value& value) {
   const bool* flag = value.if_bool();
+  if (const json::string* text = value.if_string())
+    for (const auto& set : defaults)
+      if (field == set.field && std::string_view(*text) == set.value) return true;
   const bool is_zero = flag ? !*flag : value.is_number() && value.to_number<double>() == 0;
   return is_zero ? std::ranges::find(left_out_at_zero, field) != std::end(left_out_at_zero) : is_empty(value);
 }

@@ -75,6 +75,42 @@ TEST_CASE("what asks for nothing is not missed, and what a server or its webhook
   CHECK(lost(R"({"volumes":[7,"x",null],"containers":{"a":1}})", R"({"volumes":[8],"containers":[]})") == Paths{});
 }
 
+TEST_CASE("what probes do anyway is not missed, also where a server has written it, and another choice is") {
+  const auto probe = [](std::string_view http, std::string_view grpc) {
+    return lost(R"({"containers":[{"name":"a","livenessProbe":{"httpGet":{"port":1,"protocol":")" + std::string(http) +
+                    R"("}},"readinessProbe":{"grpc":{"port":1,"mode":")" + std::string(grpc) + R"("}}}]})",
+                R"({"containers":[{"name":"a","livenessProbe":{"httpGet":{"port":1}},
+                    "readinessProbe":{"grpc":{"port":1}}}]})");
+  };
+  CHECK(probe("HTTP1", "Plaintext") == Paths{});
+  CHECK(probe("HTTP2", "TLS") ==
+        Paths{"containers[0].livenessProbe.httpGet.protocol", "containers[0].readinessProbe.grpc.mode"});
+  // These values are defaults of those fields only.
+  CHECK(lost(R"({"mode":"HTTP1","protocol":"Plaintext"})", "{}") == Paths{"mode", "protocol"});
+}
+
+TEST_CASE("an entry is found near its place, however long the list is") {
+  constexpr std::size_t entries = 20'000;
+  json::array sent;
+  for (std::size_t i = 0; i < entries; ++i) sent.push_back(json::object{{"name", std::to_string(i)}, {"tty", true}});
+  // Searches among all of them would be some 200 million comparisons.
+  const auto lost_where_shifted = [&sent](std::size_t places) {
+    json::array stored;
+    for (std::size_t i = 0; i < places; ++i) stored.push_back(json::object{{"name", "proxy" + std::to_string(i)}});
+    stored.insert(stored.end(), sent.begin(), sent.end());
+    stored.back().as_object().erase("tty");
+    return lost_fields(json::object{{"containers", sent}}, json::object{{"containers", std::move(stored)}});
+  };
+  CHECK(lost_where_shifted(1) == Paths{"containers[19999].tty"});
+  CHECK(lost_where_shifted(64) == Paths{"containers[19999].tty"});
+  CHECK(lost_where_shifted(65) == Paths{});
+}
+
+TEST_CASE("an entry that a webhook has put further to the front is found") {
+  CHECK(lost(R"({"env":[{"name":"A"},{"name":"B"},{"name":"C","value":"1"}]})",
+             R"({"env":[{"name":"C"},{"name":"A"},{"name":"B"}]})") == Paths{"env[2].value"});
+}
+
 TEST_CASE("as many are named as are told") {
   json::object sent;
   for (int i = 0; i < 1'000; ++i) sent["field" + std::to_string(i)] = 1;
