@@ -69,13 +69,14 @@ std::string describe_dropped_fields(const ForgedShadowPod& forged, const kube::O
       lost_fields(kube::object_at(forged.shadow.spec(), {"pod"}), kube::object_at(created.spec(), {"pod"})),
       std::back_inserter(dropped));
   const std::string cluster = "cluster " + std::string(provider);
+  // What is of most weight stands first, because Events are cut. Such a field may be among the dropped ones, too.
   std::string words;
-  if (!dropped.empty())
-    words = "these fields have no effect in " + cluster + ": " + kube::join_some(dropped, max_named);
-  if (forged.foreign_fields.empty()) return words;
+  if (!forged.foreign_fields.empty())
+    words = "these would hold certificates and trust bundles of " + cluster +
+            ", not of home: " + kube::join_some(forged.foreign_fields, max_named);
+  if (dropped.empty()) return words;
   if (!words.empty()) words += "; ";
-  return words + "these hold certificates and trust bundles of " + cluster +
-         ", not of home: " + kube::join_some(forged.foreign_fields, max_named);
+  return words + "these fields have no effect in " + cluster + ": " + kube::join_some(dropped, max_named);
 }
 
 }  // namespace liqo::core

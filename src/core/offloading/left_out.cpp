@@ -1,6 +1,7 @@
 #include "core/offloading/left_out.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "kube/base/json.hpp"
 #include "kube/base/text.hpp"
@@ -26,7 +27,7 @@ std::string forge_left_out(std::span<const std::string> things) {
   json::array named;
   for (const std::string& thing : things.first(std::min(things.size(), max_left_out)))
     if (is_printable(thing)) named.emplace_back(std::string_view(thing).substr(0, max_left_out_text));
-  return json::serialize(named);
+  return named.empty() ? "" : json::serialize(named);
 }
 
 std::vector<std::string> read_left_out(std::string_view annotation) {
@@ -58,15 +59,15 @@ std::vector<std::string> left_out_of(const kube::Object& local, const kube::Obje
 }
 
 std::string describe_left_out(std::span<const std::string> things, std::string_view provider) {
-  std::vector<std::string> forbidden;
-  for (const std::string& thing : things)
-    if (!thing.starts_with(field_mark)) forbidden.push_back(thing);
+  const auto fields =
+      std::ranges::count_if(things, [](const std::string& thing) { return thing.starts_with(field_mark); });
   std::string words = "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ");
-  const bool has_fields = forbidden.size() < things.size();
-  if (has_fields)
-    words += "; its API server did not store the fields, as with an older Kubernetes or a feature that is off there";
-  if (!forbidden.empty())
-    words += "; its administrator can allow " + (has_fields ? kube::join(forbidden, ", ") : std::string("them")) +
+  if (fields > 0)
+    words +=
+        "; its API server did not store the fields, as with an older Kubernetes, a feature that is off or a webhook "
+        "there";
+  if (std::cmp_less(fields, things.size()))
+    words += std::string("; its administrator can allow ") + (fields > 0 ? "what is no field" : "them") +
              " in the policy of this cluster";
   return words;
 }

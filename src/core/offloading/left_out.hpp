@@ -17,7 +17,7 @@ inline constexpr std::size_t max_left_out = 16;
 inline constexpr std::size_t max_left_out_text = 120;
 
 /// The value of the annotation `offloading.liqo.io/left-out`: a JSON array of texts such as "annotation a.b/c", cut to
-/// the bounds; "" where nothing was left out.
+/// the bounds; "" where nothing was left out, or nothing that is printable.
 std::string forge_left_out(std::span<const std::string> things);
 
 /// The things that the annotation names, within the bounds and printable; none where it is no such array.

@@ -63,9 +63,9 @@ TEST_CASE("what the provider's signers and trust bundles fill is sent, and told"
   CHECK(forge(spec).foreign_fields ==
         Names{"volumes[1].projected.sources[1].podCertificate", "volumes[1].projected.sources[2].clusterTrustBundle"});
   CHECK(told(spec) ==
-        "these fields have no effect in cluster milan: os; these hold certificates and trust bundles of cluster milan, "
-        "not of home: volumes[1].projected.sources[1].podCertificate, "
-        "volumes[1].projected.sources[2].clusterTrustBundle");
+        "these would hold certificates and trust bundles of cluster milan, not of home: "
+        "volumes[1].projected.sources[1].podCertificate, volumes[1].projected.sources[2].clusterTrustBundle; these "
+        "fields have no effect in cluster milan: os");
   CHECK(kube::array_at(forge(spec).shadow.spec(), {"pod", "volumes"}).size() == 2);
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("fields that the provider did not store are told, whatever its version
   pod.erase("hostUsers");
   pod["volumes"].as_array().at(0).as_object()["emptyDir"].as_object().erase("mode");
   CHECK(describe_dropped_fields(forged, created, "milan") ==
-        "these fields have no effect in cluster milan: os, hostUsers, volumes[0].emptyDir.mode");
+        "these fields have no effect in cluster milan: os, volumes[0].emptyDir.mode, hostUsers");
 }
 
 TEST_CASE("a token of home that somebody is to own is owned by them") {
