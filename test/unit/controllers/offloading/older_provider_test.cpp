@@ -1,4 +1,6 @@
 // A provider that does not take every field of a pod: home tells the pod's user, once.
+#include <algorithm>
+
 #include "../offloading_fixture.hpp"
 #include "core/offloading/left_out.hpp"
 #include "core/policy/pod_policy.hpp"
@@ -24,6 +26,14 @@ void create_pod(Offloading& world, json::object more) {
   pod.mutable_spec()["nodeName"] = "milan";
   pod.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "shop:1"}}};
   world.apply(resources::pods, pod);
+}
+
+/// Plays the provider's liqod, which has seen what its API server did not store.
+void note_at_milan(Offloading& world, const std::vector<std::string>& things) {
+  world.change_at_milan("web", "", [&](json::object& next) {
+    kube::ensure_object(next["metadata"].as_object(), "annotations")[api::annotations::left_out] =
+        core::forge_left_out(things);
+  });
 }
 
 }  // namespace
@@ -56,18 +66,12 @@ TEST_CASE("what the provider notes once the pod is there is told, also after the
   world.pass(10s);
   const auto told = [&] { return world.events(api::reasons::left_out); };
   CHECK(told().empty());
-  const auto note = [&](std::vector<std::string> things) {
-    world.change_at_milan("web", "", [&](json::object& next) {
-      kube::ensure_object(next["metadata"].as_object(), "annotations")[api::annotations::left_out] =
-          core::forge_left_out(things);
-    });
-  };
-  note({core::left_out_field("hostUsers")});
+  note_at_milan(world, {core::left_out_field("hostUsers")});
   REQUIRE(world.reaches([&] { return told().size() == 1; }));
   CHECK(told().front().starts_with("cluster milan runs the pod without: field hostUsers; its API server did not"));
   // Other words for as much are no news: a provider could go on for ever.
   for (int i = 0; i < 20; ++i) {
-    note({core::left_out_field("field" + std::to_string(i))});
+    note_at_milan(world, {core::left_out_field("field" + std::to_string(i))});
     world.pass(10s);
   }
   CHECK(told().size() == 1);
@@ -75,6 +79,23 @@ TEST_CASE("what the provider notes once the pod is there is told, also after the
   world.start({});
   world.pass(1min);
   CHECK(told().size() == 1);
+}
+
+TEST_CASE("a provider that notes ever more is told of twice: when it begins, and when it has noted more") {
+  Offloading world;
+  world.create_pod("web");
+  world.run_at_milan("web");
+  std::vector<std::string> things;
+  for (int i = 0; i < 5; ++i) {
+    things.push_back(core::left_out_field("field" + std::to_string(i)));
+    note_at_milan(world, things);
+    world.pass(1min);
+  }
+  CHECK(world.times_told(api::reasons::left_out) == 2);
+  const auto told = world.events(api::reasons::left_out);
+  CHECK(
+      std::ranges::any_of(told, [](const std::string& text) { return text.contains("field field0, field field1;"); }));
+  CHECK(std::ranges::none_of(told, [](const std::string& text) { return text.contains("field2"); }));
 }
 
 TEST_CASE("a priority class that the provider maps is not missed at home") {
