@@ -97,7 +97,10 @@ asio::awaitable<Outcome> TwinPodMaker::await_bounds(const kube::Object& shadow) 
 asio::awaitable<Outcome> TwinPodMaker::note_lost_fields(kube::Object pod, std::vector<std::string> lost) {
   std::vector<std::string> things = core::read_left_out(pod.annotation(api::annotations::left_out));
   for (const std::string& path : lost) things.push_back(core::left_out_field(path));
-  kube::json::object annotations{{api::annotations::left_out, core::forge_left_out(things)}};
+  const std::string note = core::forge_left_out(things);
+  // The note may be full of what the policy leaves out.
+  if (note == pod.annotation(api::annotations::left_out)) co_return Outcome::done();
+  kube::json::object annotations{{api::annotations::left_out, note}};
   kube::json::object body{
       {"metadata", kube::json::object{{"uid", pod.uid()}, {"annotations", std::move(annotations)}}}};
   KUBE_CO_TRYV(co_await kube::merge_patch(
