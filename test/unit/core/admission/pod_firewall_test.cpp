@@ -78,7 +78,7 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
            "keyType":"ED25519","credentialBundlePath":"b.pem"}}]}}]})",
        "spec.volumes[0].projected.sources[0].podCertificate.signerName",
        R"({"certificateSigners":["milan.example/mesh"]})"},
-      {R"({"volumes":[{"name":"v","emptyDir":{"mode":{"privileged":true}}}]})", "spec.volumes[0].emptyDir.mode", ""},
+      {R"({"volumes":[{"name":"v","emptyDir":{"mode":{"a":{"privileged":true}}}}]})", "spec.volumes[0].emptyDir.mode", ""},
       {R"({"aFieldOfTomorrow":1})", "spec.aFieldOfTomorrow", ""},
       {R"({"containers":[{"name":"a"},{"tomorrow":{}}]})", "spec.containers[1].tomorrow", ""},
       {R"({"containers":[{"securityContext":{"privileged":true}}]})", "spec.containers[0].securityContext.privileged",
