@@ -11,7 +11,7 @@ namespace labels = api::labels;
 void prune_node(kube::json::object& tree) {
   keep_fields_of(tree, "metadata", {"name", "uid", "resourceVersion", "labels"});
   keep_fields_of(tree, "spec", {"unschedulable", "taints"});
-  keep_fields_of(tree, "status", {"allocatable", "conditions", "addresses", "daemonEndpoints"});
+  keep_fields_of(tree, "status", {"allocatable", "conditions", "addresses", "daemonEndpoints", "declaredFeatures"});
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Of a provider's pod only what tells its state is needed here.
-void prune_remote_pod(kube::json::object& tree) { keep_fields_of(tree, "spec", {"nodeName", "restartPolicy"}); }
+void prune_remote_pod(kube::json::object& tree) {
+  keep_fields_of(tree, "spec", {"nodeName", "restartPolicy", "priorityClassName"});
+}
 
 /// All virtual nodes of a provider ask when they begin, one after the other; within this time no other process can have
 /// led.

@@ -1,4 +1,5 @@
 // How the Node of a virtual node is made, and kept up to date.
+// Tested by test/unit/controllers/nodes/declared_features_test.cpp.
 // Tested by test/unit/controllers/nodes/network_check_test.cpp.
 // Tested by test/sim/main.cpp.
 #pragma once

@@ -4,12 +4,12 @@
 
 #include "core/common/digest.hpp"
 #include "core/offloading/capacity.hpp"
+#include "core/offloading/dropped_fields.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
 #include "core/offloading/not_reflected.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/shadow_pod_update.hpp"
 #include "kube/base/printable.hpp"
-#include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -94,6 +94,7 @@ void PodOrders::note_answer(const kube::Object& local, const kube::Failure* refu
 }
 
 void PodOrders::note_created(const kube::Object& local, const core::ForgedShadowPod& forged, kube::Object created) {
+  const std::string dropped = core::describe_dropped_fields(forged, created, node_.cluster());
   listeners_.room.see_taken();
   twins_.count_reflected(std::string(local.ns()));
   if (auto* cache = twins_.cache_of(std::string(local.ns()), forged.shadow.ns(), &TwinWatch::shadows))
@@ -109,10 +110,8 @@ void PodOrders::note_created(const kube::Object& local, const core::ForgedShadow
       core::not_reflected(local, [&](std::string_view claim) { return has_volume_there(local, claim); });
   if (!missing.empty() && !std::exchange(memory.told_not_reflected, true))
     node_.warn(local, reasons::not_reflected, core::describe_not_reflected(missing, node_.cluster()));
-  if (!forged.dropped_fields.empty() && !std::exchange(memory.told_dropped_fields, true))
-    node_.warn(
-        local, reasons::fields_dropped,
-        "these fields have no effect in cluster " + node_.cluster() + ": " + kube::join(forged.dropped_fields, ", "));
+  if (!dropped.empty() && !std::exchange(memory.told_dropped_fields, true))
+    node_.warn(local, reasons::fields_dropped, dropped);
 }
 
 asio::awaitable<kube::Result<void>> PodOrders::refuse(const kube::Object& local, kube::ObjectKey remote_key,

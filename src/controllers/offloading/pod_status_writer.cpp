@@ -1,6 +1,7 @@
 #include "controllers/offloading/pod_status_writer.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace reasons = api::reasons;
 
 /// In seconds: from a pod whose image is on the machine to one with a large image.
 const std::vector<double> start_time_bounds{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800};
+
+/// In the place of how many things have been told: nothing more of this pod is.
+constexpr std::size_t told_enough = std::numeric_limits<std::size_t>::max();
 
 /// Digest of a status and the patch of it.
 std::string difference_digest(const kube::Object& pod, const kube::json::object& patch) {
@@ -99,10 +103,15 @@ asio::awaitable<kube::Result<void>> PodStatusWriter::send(const kube::Object& lo
 }
 
 void PodStatusWriter::tell_left_out(const kube::Object& local, const kube::Object& remote) {
-  // The local pod records which remote pod it shows, so a restart of this process does not repeat the Event.
-  if (local.annotation(api::annotations::remote_pod_uid) == remote.uid()) return;
+  auto& told = node_.memory.of(local).told_left_out;
+  if (told == told_enough) return;
   const auto things = core::left_out_of(local, remote);
-  if (things.empty() || std::exchange(node_.memory.of(local).told_left_out, true)) return;
+  // The local pod records which remote pod it shows, so a restart of this process does not repeat the Event.
+  if (!told) told = local.annotation(api::annotations::remote_pod_uid) == remote.uid() ? things.size() : 0;
+  // The provider notes fields that its API server did not store when the pod is there: they are told once more, and no
+  // provider can go on saying ever more.
+  if (things.size() <= *told) return;
+  told = *told == 0 ? things.size() : told_enough;
   node_.warn(local, reasons::left_out, core::describe_left_out(things, node_.cluster()));
 }
 

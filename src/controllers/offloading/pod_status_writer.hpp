@@ -35,7 +35,8 @@ class PodStatusWriter {
   asio::awaitable<kube::Result<void>> send(const kube::Object& local, const core::WantedStatus& wanted,
                                            std::string body);
 
-  /// Sends an Event of what the provider has left out of the remote pod, when that pod is first seen.
+  /// Sends an Event of what the provider has left out of the remote pod, when it first says so, and once more when it
+  /// has left out more.
   void tell_left_out(const kube::Object& local, const kube::Object& remote);
   /// Sends one Event per declaration of addresses: a provider that lies about every pod must not cost an Event each.
   void tell_address_left_out(const kube::Object& local, const std::string& address);

@@ -33,9 +33,9 @@ struct RememberedPod {
   std::optional<kube::TimePoint> status_turn;
   std::size_t status_bytes = 0;
   bool told_dropped_fields = false, told_not_reflected = false;
-  bool told_left_out = false;
-  bool looked_behind = false;  ///< the provider was asked what of the pod is left in a withdrawn twin
-  bool freed = false;          ///< refused pods have been woken because its ShadowPod has finished
+  std::optional<std::size_t> told_left_out;  ///< how many things that its provider leaves out have been told
+  bool looked_behind = false;                ///< the provider was asked what of the pod is left in a withdrawn twin
+  bool freed = false;                        ///< refused pods have been woken because its ShadowPod has finished
   /// Why the provider's API server could not take the last order, in its words; "" = it could, or it has refused it.
   std::string not_taken_because;
   kube::TimePoint words_again_at{};  ///< when the pod may say something else of that

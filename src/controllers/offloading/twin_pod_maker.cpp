@@ -1,11 +1,16 @@
 #include "controllers/offloading/twin_pod_maker.hpp"
 
 #include <string>
+#include <utility>
 
 #include "controllers/common/scopes.hpp"
 #include "core/namespaces/twin_pod_bounds.hpp"
+#include "core/offloading/left_out.hpp"
+#include "core/offloading/lost_fields.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/pod_status.hpp"
+#include "kube/runtime/merge_patch.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/reasons.hpp"
@@ -43,8 +48,14 @@ asio::awaitable<TwinPodMaker::Made> TwinPodMaker::make(const kube::Object& shado
     memory.note_created(now);
     writer_.note_created(now);
     bounded_.stop_waiting(key);
-    pods_->observe(std::move(*created));
-    co_return Made{.outcome = Outcome::done()};
+    auto lost = core::lost_fields(pod.spec(), created->spec());
+    if (lost.empty()) {
+      pods_->observe(std::move(*created));
+      co_return Made{.outcome = Outcome::done()};
+    }
+    pods_->observe(*created);
+    auto noted = co_await note_lost_fields(std::move(*created), std::move(lost));
+    co_return Made{.outcome = std::move(noted)};
   }
   if (!created.error().is_already_exists()) {
     auto refused = co_await take_refusal(shadow, std::move(created.error()).in("creating the pod"));
@@ -81,6 +92,21 @@ asio::awaitable<Outcome> TwinPodMaker::await_bounds(const kube::Object& shadow) 
                                                  std::string(core::twin_pods_quota_name) +
                                                  "), which the provider's liqod and kube-controller-manager do"));
   co_return Outcome::again_after(counting_patience);
+}
+
+asio::awaitable<Outcome> TwinPodMaker::note_lost_fields(kube::Object pod, std::vector<std::string> lost) {
+  std::vector<std::string> things = core::read_left_out(pod.annotation(api::annotations::left_out));
+  for (const std::string& path : lost) things.push_back(core::left_out_field(path));
+  const std::string note = core::forge_left_out(things);
+  // The note may be full of what the policy leaves out.
+  if (note == pod.annotation(api::annotations::left_out)) co_return Outcome::done();
+  kube::json::object annotations{{api::annotations::left_out, note}};
+  kube::json::object body{
+      {"metadata", kube::json::object{{"uid", pod.uid()}, {"annotations", std::move(annotations)}}}};
+  KUBE_CO_TRYV(co_await kube::merge_patch(
+      context_.home.api(), *pods_, pod.key(),
+      {.body = kube::json::serialize(body), .phase = "noting what the API server did not store of the pod"}));
+  co_return Outcome::done();
 }
 
 asio::awaitable<Outcome> TwinPodMaker::take_refusal(const kube::Object& shadow, kube::Failure failure) {

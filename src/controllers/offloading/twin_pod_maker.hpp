@@ -6,6 +6,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "controllers/common/context.hpp"
 #include "controllers/offloading/bounded_twins.hpp"
@@ -39,6 +41,9 @@ class TwinPodMaker {
   asio::awaitable<std::optional<kube::Outcome>> bound(const kube::Object& shadow, kube::Object& pod);
   /// A Pod in a twin whose pods are bounded waits until they are counted.
   asio::awaitable<kube::Outcome> await_bounds(const kube::Object& shadow);
+  /// Notes on the Pod, for its home, what the API server did not store of it. Nothing is noted later where the write
+  /// fails or the process ends before, or where the answer to the create came late: only that answer shows the loss.
+  asio::awaitable<kube::Outcome> note_lost_fields(kube::Object pod, std::vector<std::string> lost);
   /// What is to be done where the API server has refused the Pod.
   asio::awaitable<kube::Outcome> take_refusal(const kube::Object& shadow, kube::Failure failure);
 

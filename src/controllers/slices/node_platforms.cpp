@@ -1,6 +1,7 @@
 #include "controllers/slices/node_platforms.hpp"
 
 #include "controllers/common/scopes.hpp"
+#include "kube/base/text.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -9,6 +10,8 @@ using namespace std::chrono_literals;
 
 /// Nodes that cannot be listed do not keep consumers waiting.
 constexpr kube::Duration patience = 10s;
+/// So many names stand in a log line.
+constexpr std::size_t logged_features = 10;
 
 }  // namespace
 
@@ -32,8 +35,7 @@ void NodePlatforms::set_watching(bool wanted) {
 bool NodePlatforms::is_coming() const { return nodes_ && !common_ && context_.clock.now() - since_ < patience; }
 
 void NodePlatforms::take(const kube::Change& node) {
-  platforms_.set_node(node.key.name, node.now);
-  tell();
+  if (platforms_.set_node(node.key.name, node.now)) tell();
 }
 
 void NodePlatforms::tell() {
@@ -42,7 +44,16 @@ void NodePlatforms::tell() {
   core::Platform now = platforms_.common();
   if (common_ == now) return;
   common_ = std::move(now);
+  log_left_out();
   changed_();
+}
+
+void NodePlatforms::log_left_out() {
+  if (left_out_ == common_->features_left_out) return;
+  left_out_ = common_->features_left_out;
+  if (left_out_.empty()) return;
+  log_.warn("not all declared features of the nodes are told to consumers: some are too many, or no names of labels",
+            {{"features", kube::join_some(left_out_, logged_features)}});
 }
 
 }  // namespace liqo::controllers

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "controllers/common/context.hpp"
 #include "core/slices/platform.hpp"
+#include "kube/telemetry/log.hpp"
 
 namespace liqo::controllers {
 
@@ -24,13 +28,17 @@ class NodePlatforms {
  private:
   void take(const kube::Change& node);
   void tell();
+  /// Logs which features consumers are not told, once for each list of them.
+  void log_left_out();
 
   Context context_;
   std::function<void()> changed_;
   core::Platforms platforms_;
   std::optional<core::Platform> common_;
-  kube::TimePoint since_{};  ///< when the watch began
+  std::vector<std::string> left_out_;  ///< features, as it was logged last
+  kube::TimePoint since_{};            ///< when the watch began
   kube::InformerHandle nodes_;
+  kube::Log log_{"node-platforms"};
 };
 
 }  // namespace liqo::controllers

@@ -1,7 +1,8 @@
-// The table says of every field of a PodSpec whether it passes. It has a row for each field of Kubernetes 1.35. A field
-// without a row is refused, so that a newer one passes only after a decision here. The default allows what Pod Security
-// level "baseline" allows (kubernetes.io/docs/concepts/security/pod-security-standards), without what a tenant could
-// use against others: nodes of the control plane, other ServiceAccounts, priorities and namespaces.
+// The table says of every field of a PodSpec whether it passes. It has a row for each field of Kubernetes 1.35 to 1.37
+// (test/fixtures/kubernetes-fields.txt). A field without a row is refused, so that a newer one passes only after a
+// decision here. The default allows what Pod Security level "baseline" allows
+// (kubernetes.io/docs/concepts/security/pod-security-standards), without what a tenant could use against others: nodes
+// of the control plane, other ServiceAccounts, priorities and namespaces.
 #include "core/admission/pod_firewall_table.hpp"
 
 #include <algorithm>
@@ -146,8 +147,10 @@ constexpr FirewallRow table[] = {
     {"PodSpec", "ephemeralContainers", "EphemeralContainer", pass, ""},
     {"PodSpec", "schedulingGates", "", refused,
      "would never be opened: nothing in this cluster knows the gates of a consumer"},
-    {"PodSpec", "workloadRef", "", refused,
+    {"PodSpec", "schedulingGroup workloadRef", "", refused,
      "refers to a group of pods that this cluster does not have"},
+    {"PodSpec", "evictionResponders", "", refused,
+     "would have evictions here wait for what does not run in this cluster"},
     {"PodSpec", "affinity", "Affinity", pass, ""},
     {"PodSpec", "containers initContainers", "Container", pass, ""},
     {"PodSpec", "dnsConfig", "PodDNSConfig", pass, ""},
@@ -233,7 +236,7 @@ constexpr FirewallRow table[] = {
     {"ExecAction", "command", "", pass, ""},
     {"HTTPGetAction", "host", "", unless<&PodPolicy::probe_hosts>,
      "makes the node call other addresses than the pod's; the policy key probeHosts would allow it"},
-    {"HTTPGetAction", "path port scheme", "", pass, ""},
+    {"HTTPGetAction", "path port protocol scheme", "", pass, ""},
     {"HTTPGetAction", "httpHeaders", "NameAndValue", pass, ""},
     {"NameAndValue", "name value", "", pass, ""},
     {"TCPSocketAction", "host", "", unless<&PodPolicy::probe_hosts>,
@@ -245,7 +248,7 @@ constexpr FirewallRow table[] = {
     {"Probe", "grpc", "GRPCAction", pass, ""},
     {"Probe", "httpGet", "HTTPGetAction", pass, ""},
     {"Probe", "tcpSocket", "TCPSocketAction", pass, ""},
-    {"GRPCAction", "port service", "", pass, ""},
+    {"GRPCAction", "mode port service", "", pass, ""},
     {"ContainerPort", "containerPort hostIP name protocol", "", pass, ""},
     {"ContainerPort", "hostPort", "", unless<&PodPolicy::host_ports>,
      "takes a port of the node; the policy key hostPorts would allow it"},
@@ -280,7 +283,8 @@ constexpr FirewallRow table[] = {
     {"WindowsSecurityContextOptions", "hostProcess", "", unless<&PodPolicy::privileged>,
      "is as good as root on the node; the policy key privileged would allow it"},
     {"VolumeDevice", "devicePath name", "", pass, ""},
-    {"VolumeMount", "mountPath mountPropagation name readOnly recursiveReadOnly subPath subPathExpr", "", pass, ""},
+    {"VolumeMount", "bindMountOptions mountPath mountPropagation name readOnly recursiveReadOnly subPath subPathExpr", "",
+     pass, ""},
     {"PodDNSConfig", "nameservers searches", "", pass, ""},
     {"PodDNSConfig", "options", "PodDNSConfigOption", pass, ""},
     {"PodDNSConfigOption", "name value", "", pass, ""},
@@ -341,17 +345,17 @@ constexpr FirewallRow table[] = {
     {"CephfsVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
     {"CinderVolumeSource", "fsType readOnly volumeID", "", pass, ""},
     {"CinderVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
-    {"ConfigMapVolumeSource", "defaultMode name optional", "", pass, ""},
+    {"ConfigMapVolumeSource", "defaultMode defaultUser name optional", "", pass, ""},
     {"ConfigMapVolumeSource", "items", "KeyToPath", pass, ""},
-    {"KeyToPath", "key mode path", "", pass, ""},
+    {"KeyToPath", "key mode path user", "", pass, ""},
     {"CsiVolumeSource", "driver fsType readOnly volumeAttributes", "", pass, ""},
     {"CsiVolumeSource", "nodePublishSecretRef", "LocalObjectReference", pass, ""},
-    {"DownwardAPIVolumeSource", "defaultMode", "", pass, ""},
+    {"DownwardAPIVolumeSource", "defaultMode defaultUser", "", pass, ""},
     {"DownwardAPIVolumeSource", "items", "DownwardAPIVolumeFile", pass, ""},
-    {"DownwardAPIVolumeFile", "mode path", "", pass, ""},
+    {"DownwardAPIVolumeFile", "mode path user", "", pass, ""},
     {"DownwardAPIVolumeFile", "fieldRef", "ObjectFieldSelector", pass, ""},
     {"DownwardAPIVolumeFile", "resourceFieldRef", "ResourceFieldSelector", pass, ""},
-    {"EmptyDirVolumeSource", "medium sizeLimit", "", pass, ""},
+    {"EmptyDirVolumeSource", "medium mode sizeLimit", "", pass, ""},
     {"EphemeralVolumeSource", "volumeClaimTemplate", "PersistentVolumeClaimTemplate", pass, ""},
     {"PersistentVolumeClaimTemplate", "metadata", "ObjectMeta", pass, ""},
     {"PersistentVolumeClaimTemplate", "spec", "PersistentVolumeClaimSpec", pass, ""},
@@ -387,19 +391,22 @@ constexpr FirewallRow table[] = {
     {"PersistentVolumeClaimVolumeSource", "claimName readOnly", "", pass, ""},
     {"PhotonPersistentDiskVolumeSource", "fsType pdID", "", pass, ""},
     {"PortworxVolumeVolumeSource", "fsType readOnly volumeID", "", pass, ""},
-    {"ProjectedVolumeSource", "defaultMode", "", pass, ""},
+    {"ProjectedVolumeSource", "defaultMode defaultUser", "", pass, ""},
     {"ProjectedVolumeSource", "sources", "VolumeProjection", pass, ""},
     {"VolumeProjection", "clusterTrustBundle", "ClusterTrustBundleProjection", pass, ""},
     {"VolumeProjection", "configMap secret", "KeyProjection", pass, ""},
     {"VolumeProjection", "downwardAPI", "DownwardAPIProjection", pass, ""},
     {"VolumeProjection", "podCertificate", "PodCertificateProjection", pass, ""},
     {"VolumeProjection", "serviceAccountToken", "ServiceAccountTokenProjection", pass, ""},
-    {"ClusterTrustBundleProjection", "name optional path signerName", "", pass, ""},
+    {"ClusterTrustBundleProjection", "name optional path signerName user", "", pass, ""},
     {"ClusterTrustBundleProjection", "labelSelector", "LabelSelector", pass, ""},
     {"DownwardAPIProjection", "items", "DownwardAPIVolumeFile", pass, ""},
-    {"PodCertificateProjection", "certificateChainPath credentialBundlePath keyPath keyType maxExpirationSeconds signerName "
+    {"PodCertificateProjection", "certificateChainPath credentialBundlePath keyPath keyType maxExpirationSeconds user "
      "userAnnotations", "", pass, ""},
-    {"ServiceAccountTokenProjection", "audience expirationSeconds path", "", pass, ""},
+    {"PodCertificateProjection", "signerName", "", named<&PodPolicy::certificate_signers>,
+     "is not among the signers of this cluster that may certify pods of the tenant, which are those of "
+     "certificateSigners in the policy"},
+    {"ServiceAccountTokenProjection", "audience expirationSeconds path user", "", pass, ""},
     {"KeyProjection", "name optional", "", pass, ""},
     {"KeyProjection", "items", "KeyToPath", pass, ""},
     {"QuobyteVolumeSource", "group readOnly registry tenant user volume", "", pass, ""},
@@ -410,7 +417,7 @@ constexpr FirewallRow table[] = {
     {"ScaleIOVolumeSource", "fsType gateway protectionDomain readOnly sslEnabled storageMode storagePool system "
      "volumeName", "", pass, ""},
     {"ScaleIOVolumeSource", "secretRef", "LocalObjectReference", pass, ""},
-    {"SecretVolumeSource", "defaultMode optional secretName", "", pass, ""},
+    {"SecretVolumeSource", "defaultMode defaultUser optional secretName", "", pass, ""},
     {"SecretVolumeSource", "items", "KeyToPath", pass, ""},
     {"StorageosVolumeSource", "fsType readOnly volumeName volumeNamespace", "", pass, ""},
     {"StorageosVolumeSource", "secretRef", "LocalObjectReference", pass, ""},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/common/declared_features.hpp"
 #include "core/nodes/wanted_node.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/quantity.hpp"
@@ -70,6 +71,13 @@ json::object condition_of(const NodeCondition& condition, const std::string& now
           {"message", condition.holds ? condition.message_true : condition.message_false},
           {"lastHeartbeatTime", now},
           {"lastTransitionTime", now}};
+}
+
+/// The features that a Node with these labels declares (`status.declaredFeatures`).
+json::array node_features(const json::object& labels) {
+  json::array features;
+  for (const std::string& feature : features_of(labels)) features.emplace_back(feature);
+  return features;
 }
 
 }  // namespace
@@ -213,6 +221,7 @@ json::object node_status(const NodeSources& of, kube::WallTime now) {
     status["addresses"] = json::array{json::object{{"type", "InternalIP"}, {"address", ctx.node_ip}}};
   status["daemonEndpoints"] = json::object{{"kubeletEndpoint", json::object{{"Port", ctx.kubelet_port}}}};
   if (!virtual_node.images().empty()) status["images"] = virtual_node.images();
+  if (json::array features = node_features(marks); !features.empty()) status["declaredFeatures"] = std::move(features);
   status["allocatable"] = resources;
   status["capacity"] = std::move(resources);
   return status;

@@ -1,6 +1,7 @@
 // Plans the writes to a Node whose VirtualNode or provider has changed.
 #include <algorithm>
 
+#include "core/common/declared_features.hpp"
 #include "core/common/difference.hpp"
 #include "core/nodes/wanted_node.hpp"
 #include "kube/k8s/condition.hpp"
@@ -155,6 +156,28 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
   return patch;
 }
 
+struct FeaturesPatch {
+  std::optional<json::value> value;
+  bool worth_writing = false;  ///< whether it cannot wait for the next heartbeat
+};
+
+/// A server without the feature gate NodeDeclaredFeatures (before Kubernetes 1.36 by default) leaves the field out of
+/// what it stores, so that a difference alone must not lead to a write. A list in the status says that the server keeps
+/// it, and a label that the Node lacks that its feature has not been told yet. What differs otherwise goes with the
+/// next heartbeat: then home has been updated meanwhile, a write of the status has failed behind that of the labels, or
+/// somebody else has set the label. Labels that are not wanted may be somebody else's and stay for good, so that they
+/// decide nothing.
+FeaturesPatch features_patch(const kube::Object& node, const json::array& wanted) {
+  const json::array& shown = kube::array_at(node.status(), {"declaredFeatures"});
+  if (shown == wanted) return {};
+  const bool is_new = std::ranges::any_of(wanted, [&node](const json::value& feature) {
+    const std::string key = feature_key(feature.get_string());
+    return !is_feature_label(key, node.label(key));
+  });
+  return {.value = wanted.empty() ? json::value(nullptr) : json::value(wanted),
+          .worth_writing = !shown.empty() || is_new};
+}
+
 /// A process or a session that has just started has not reached the provider yet. What an earlier one wrote of it
 /// stays.
 void leave_unknown(json::object& wanted, const json::object& live, const ProviderHealth& health) {
@@ -191,7 +214,9 @@ std::optional<json::object> status_patch(const kube::Object& node, const NodeSou
     patch["images"] = images.empty() ? json::value(nullptr) : json::value(images);
 
   ConditionsPatch conditions = conditions_patch(live, kube::array_at(wanted, {"conditions"}), now, heartbeat);
-  if (patch.empty() && !conditions.worth_writing) return std::nullopt;
+  FeaturesPatch features = features_patch(node, kube::array_at(wanted, {"declaredFeatures"}));
+  if (patch.empty() && !conditions.worth_writing && !features.worth_writing) return std::nullopt;
+  if (features.value) patch["declaredFeatures"] = std::move(*features.value);
   patch["conditions"] = std::move(conditions.entries);
   return json::object{{"metadata", json::object{{"uid", node.uid()}}}, {"status", std::move(patch)}};
 }

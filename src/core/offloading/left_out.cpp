@@ -1,6 +1,7 @@
 #include "core/offloading/left_out.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "kube/base/json.hpp"
 #include "kube/base/text.hpp"
@@ -13,6 +14,8 @@ namespace {
 // Room for sixteen texts of the greatest length, quoted and escaped.
 constexpr std::size_t max_annotation = 4'096;
 
+constexpr std::string_view field_mark = "field ";
+
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
@@ -24,7 +27,7 @@ std::string forge_left_out(std::span<const std::string> things) {
   json::array named;
   for (const std::string& thing : things.first(std::min(things.size(), max_left_out)))
     if (is_printable(thing)) named.emplace_back(std::string_view(thing).substr(0, max_left_out_text));
-  return json::serialize(named);
+  return named.empty() ? "" : json::serialize(named);
 }
 
 std::vector<std::string> read_left_out(std::string_view annotation) {
@@ -44,6 +47,8 @@ std::vector<std::string> read_left_out(std::string_view annotation) {
 
 std::string left_out_priority_class(std::string_view name) { return "priority class " + std::string(name); }
 
+std::string left_out_field(std::string_view path) { return std::string(field_mark) + std::string(path); }
+
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote) {
   std::vector<std::string> things = read_left_out(remote.annotation(api::annotations::left_out));
   const std::string_view wanted = kube::string_at(local.spec(), {"priorityClassName"});
@@ -54,8 +59,17 @@ std::vector<std::string> left_out_of(const kube::Object& local, const kube::Obje
 }
 
 std::string describe_left_out(std::span<const std::string> things, std::string_view provider) {
-  return "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ") +
-         "; its administrator can allow them in the policy of this cluster";
+  const auto fields =
+      std::ranges::count_if(things, [](const std::string& thing) { return thing.starts_with(field_mark); });
+  std::string words = "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ");
+  if (fields > 0)
+    words +=
+        "; its API server did not store the fields, as with an older Kubernetes, a feature that is off or a webhook "
+        "there";
+  if (std::cmp_less(fields, things.size()))
+    words += std::string("; its administrator can allow ") + (fields > 0 ? "what is no field" : "them") +
+             " in the policy of this cluster";
+  return words;
 }
 
 }  // namespace liqo::core

@@ -8,8 +8,9 @@
 
 namespace liqo::core {
 
-/// The objects without which the pod cannot start, each once, e.g. "PersistentVolumeClaim a, PersistentVolumeClaim b";
-/// "" = none. `follows` tells whether the volume of a claim is in the cluster where the pod runs.
+/// The objects without which the pod cannot start, each once, e.g. "PersistentVolumeClaim a, ResourceClaim b"; "" =
+/// none. Claims of devices are here for a provider whose policy allows them. `follows` tells whether the volume of a
+/// claim is in the cluster where the pod runs.
 std::string not_reflected(const kube::Object& pod, const std::function<bool(std::string_view)>& follows);
 
 /// The sentence of the Event at home.

@@ -1,10 +1,14 @@
 #include "core/offloading/shadow_pod.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/common/json_values.hpp"
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
 #include "core/offloading/affinity.hpp"
 #include "core/offloading/api_server.hpp"
+#include "core/offloading/dropped_fields.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
@@ -39,11 +43,6 @@ constexpr std::string_view verbatim_fields[] = {"containers",
                                                 "subdomain",
                                                 "terminationGracePeriodSeconds",
                                                 "topologySpreadConstraints"};
-
-/// Fields that are not sent although the pod may rely on them, so users are told. Fields that only steer scheduling at
-/// home (nodeSelector, affinity, schedulerName, ...) are not mentioned; the pod at the provider tells of its priority
-/// class (core/offloading/left_out.hpp).
-constexpr std::string_view missed_fields[] = {"os", "hostnameOverride", "overhead"};
 
 /// With hostNetwork the API server gives every container port a host port, and without it these would collide at the
 /// provider.
@@ -95,14 +94,13 @@ void adapt_service_account(json::object& spec, const kube::Object& local_pod, Ap
   if (!name.empty()) spec["serviceAccountName"] = name;
 }
 
-std::vector<std::string> dropped_fields(const json::object& local_spec, bool host_ports_cleared) {
+std::vector<std::string> dropped_fields(const json::object& local_spec, const json::object& sent_spec,
+                                        bool host_ports_cleared) {
   std::vector<std::string> dropped;
   for (std::string_view field : {"hostNetwork", "hostPID", "hostIPC"})
     if (kube::bool_at(local_spec, {field})) dropped.emplace_back(field);
   if (host_ports_cleared) dropped.emplace_back("hostPort");
-  for (std::string_view field : missed_fields)
-    if (const json::value* value = local_spec.if_contains(field); value && !is_empty(*value))
-      dropped.emplace_back(field);
+  std::ranges::move(unsent_fields(local_spec, sent_spec), std::back_inserter(dropped));
   return dropped;
 }
 
@@ -195,7 +193,8 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
 
   ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
                                                       {std::string(remote_namespace), std::string(local_pod.name())}),
-                         .dropped_fields = dropped_fields(local_spec, host_ports_cleared)};
+                         .dropped_fields = dropped_fields(local_spec, spec, host_ports_cleared),
+                         .foreign_fields = foreign_fields(local_spec)};
   json::object& metadata = forged.shadow.mutable_metadata();
   metadata["annotations"] = shadow_annotations(local_pod, labels, ctx);
   metadata["labels"] = std::move(labels);

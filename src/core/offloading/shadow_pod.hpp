@@ -15,6 +15,8 @@ struct ForgedShadowPod {
   kube::Object shadow;
   /// Fields of the pod that have an effect at home and none remotely, e.g. "hostNetwork", for one Event.
   std::vector<std::string> dropped_fields;
+  /// Fields of the pod that hold something else remotely (core/offloading/dropped_fields.hpp), for the same Event.
+  std::vector<std::string> foreign_fields;
 };
 
 /// Forges the ShadowPod of a pod that is first sent. `remote_namespace` is the twin of the pod's namespace.

@@ -52,6 +52,7 @@ constexpr Entry known_entries[] = {
     {"priorityClasses", &PodPolicy::priority_classes},
     {"schedulers", &PodPolicy::schedulers},
     {"runtimeClasses", &PodPolicy::runtime_classes},
+    {"certificateSigners", &PodPolicy::certificate_signers},
     {"clusterRoles", &PodPolicy::cluster_roles},
     {"tolerations", &PodPolicy::tolerations},
     {"refusedServiceTypes", &PodPolicy::refused_service_types, true},

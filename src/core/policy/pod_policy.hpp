@@ -51,6 +51,7 @@ struct PodPolicy {
   std::map<std::string, std::string, std::less<>> priority_class_map;
   std::vector<std::string> schedulers;             ///< beside the default one
   std::vector<std::string> runtime_classes;        ///< beside the default one
+  std::vector<std::string> certificate_signers;    ///< of this cluster, whose certificates pods may get
   std::vector<std::string> cluster_roles;          ///< that the consumer gets in its twins, beside the usual one
   std::vector<std::string> tolerations;            ///< keys of taints; other tolerations are left out of the pod
   std::vector<std::string> refused_service_types;  ///< e.g. "LoadBalancer"; none by default

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/common/declared_features.hpp"
 #include "core/common/difference.hpp"
 #include "core/common/names.hpp"
 #include "core/common/node_labels.hpp"
@@ -28,12 +29,19 @@ constexpr std::size_t max_classes = 256;
 json::object usable_labels(const json::object& said, std::string_view what, const std::span<const std::string>* refused,
                            std::vector<std::string>& dropped) {
   json::object usable;
+  std::size_t features = 0;
   for (const auto& [name, value] : said) {
     const bool valid = is_label_key(name) && value.is_string() && is_label_value(value.get_string());
-    if (usable.size() < max_labels && valid && !(refused && is_reserved_node_label(name, value.get_string(), *refused)))
+    const bool is_refused = valid && refused && is_reserved_node_label(name, value.get_string(), *refused);
+    // Features have a bound of their own: they must not keep out what the provider's operator says.
+    const bool is_feature = refused && is_feature_key(name);
+    const bool has_room = is_feature ? features < max_declared_features : usable.size() - features < max_labels;
+    if (valid && !is_refused && has_room && (!is_feature || is_feature_label(name, value.get_string()))) {
       usable[name] = value;
-    else
+      if (is_feature) ++features;
+    } else {
       dropped.push_back(std::string(what) + " " + kube::in_quotes(name));
+    }
   }
   return usable;
 }

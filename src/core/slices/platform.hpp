@@ -1,40 +1,61 @@
-// The OS and architecture that a provider tells its consumers, from those of its nodes.
+// The OS, architecture and declared features of its machines that a provider tells its consumers.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {
 
-/// The values of the OS and architecture labels that a consumer is told; "" = not told.
+/// What a consumer is told.
 struct Platform {
-  std::string os, architecture;
+  std::string os, architecture;                     ///< the values of the labels; "" = not told
+  std::vector<std::string> features = {};           ///< that all nodes declare (`status.declaredFeatures`), sorted
+  std::vector<std::string> features_left_out = {};  ///< those that all nodes declare and that cannot be told
   bool operator==(const Platform&) const = default;
 };
 
-/// Counts the nodes of a cluster by OS and architecture. Nodes that are cordoned or not Ready count as well, because
-/// labels that select a consumer's pods must not come and go with them. One thread.
+/// Counts the nodes of a cluster by what they are. Nodes that are cordoned or not Ready count as well, because labels
+/// that select a consumer's pods must not come and go with them. One thread.
 class Platforms {
  public:
+  Platforms() = default;
+  // Not to be copied: a node refers to the count of its kind.
+  Platforms(Platforms&&) = default;
+  Platforms& operator=(Platforms&&) = default;
+
   /// Takes the state of a node; null where it is gone. Nodes that are not for consumers (is_for_consumers) do not
-  /// count.
-  void set_node(const std::string& name, const kube::Object* node);
+  /// count. False: what counts is as it was, so that common() has the same answer. That is found out without allocating
+  /// anything, because it is so for nearly all heartbeats.
+  bool set_node(const std::string& name, const kube::Object* node);
 
   /// Nodes with a lasting taint decide only where all nodes have one, because consumers' tolerations are left out of
   /// their pods. Linux nodes decide where there are any, because pods are for Linux unless they say otherwise; another
   /// OS is told only where all nodes have it. Of several architectures none is told, and virtual nodes are amd64 then.
-  /// Where amd64 is not among them, that would be wrong for every pod, so that the first by name is told.
+  /// Where amd64 is not among them, that would be wrong for every pod, so that the first by name is told. Features are
+  /// told that each of the nodes that decide declares, because a pod may come to any of them.
   Platform common() const;
 
  private:
-  /// How many nodes there are of each architecture, by OS.
-  using Counts = std::map<std::string, std::map<std::string, int, std::less<>>, std::less<>>;
+  /// What distinguishes nodes here. Those of a cluster are of few kinds.
+  struct Kind {
+    std::string os, architecture;
+    std::vector<std::string> features;  ///< sorted
+    auto operator<=>(const Kind&) const = default;
+  };
+  /// How many nodes there are of each kind.
+  using Counts = std::map<Kind, int>;
   struct Node {
-    Platform platform;
+    Counts::iterator kind;
     bool tainted = false;
   };
+  static Kind kind_of(const kube::Object& node);
+  static bool is_of(const kube::Object& node, const Kind& kind);
+  Counts& counts_of(bool tainted) { return tainted ? tainted_ : open_; }
+
   std::map<std::string, Node> nodes_;
   Counts open_, tainted_;
 };

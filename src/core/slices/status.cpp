@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/common/declared_features.hpp"
 #include "core/common/difference.hpp"
 #include "core/common/set_or_erase.hpp"
 #include "liqo/api/names.hpp"
@@ -42,7 +43,15 @@ json::object node_labels(const SlicePolicy& policy, const Platform* platform, co
     const std::string value = platform ? platform->*said : std::string(kube::string_at(shown, {key}));
     if (!value.empty()) labels[key] = value;
   }
-  for (const auto& [name, value] : policy.cluster_labels) labels[name] = value;
+  for (const std::string& feature : platform ? platform->features : features_of(shown))
+    labels[feature_key(feature)] = "true";
+  for (const auto& [name, value] : policy.cluster_labels) {
+    // By another value the operator keeps a feature back: consumers would refuse the label, and tell of it.
+    if (is_feature_key(name) && !is_feature_label(name, value))
+      labels.erase(name);
+    else
+      labels[name] = value;
+  }
   return labels;
 }
 

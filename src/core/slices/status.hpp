@@ -23,8 +23,9 @@ struct SliceOffer {
 
 /// The merge patch, with the resourceVersion, by which the slice's status shows the plan; nothing where it does so
 /// already, or where the plan leaves it alone. Granted resources stay when a later request is denied. Equal quantities
-/// keep their spelling. The labels for the consumer's nodes are those of the policy, and OS and architecture of the
-/// platform where the policy does not name them.
+/// keep their spelling. The labels for the consumer's nodes are those of the policy, and OS, architecture and
+/// features of the platform where the policy does not name them. A policy that names a feature with another value than
+/// "true" keeps it back.
 std::optional<kube::json::object> plan_slice_status(const kube::Object& slice, const GrantPlan& plan,
                                                     const SliceOffer& offer, kube::WallTime now);
 

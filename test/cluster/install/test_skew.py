@@ -246,7 +246,8 @@ def test_a_loaded_pair_is_upgraded_whose_objects_break_todays_bounds(loaded: Pai
 @pytest.mark.refusals("an earlier version lets nothing in under a policy that it does not understand")
 def test_keys_of_todays_policy_are_taken_off_before_a_rollback(loaded: Pair) -> None:
     home, away = loaded.consumer, loaded.provider
-    policy = json.dumps({"hostPorts": True, "objectLabels": ["grafana_dashboard"], "strictMetadata": True})
+    later = {"objectLabels": ["grafana_dashboard"], "strictMetadata": True, "certificateSigners": ["example.com/mesh"]}
+    policy = json.dumps({"hostPorts": True, **later})
     away.cluster.kubectl("annotate", "namespace", "liqo-tenant-padua", f"liqo.io/pod-policy={policy}")
     away.upgrade(settings.skewed())
     pod = busybox("five")

@@ -301,6 +301,19 @@ def test_devices_are_refused_by_the_name_of_their_field(story: Story) -> None:
     assert story.shadow("one") is None
 
 
+def test_fields_that_are_not_sent_are_told_once(story: Story) -> None:
+    kubectl(story, "apply", "-f", "-", stdin=yaml.safe_dump(story.peering.pinned(busybox("one", os={"name": "linux"}))))
+    spec = wait_for(lambda: story.remote("one"), 60, "the pod to be at the provider")["spec"]
+    assert "os" not in spec
+    words = f"these fields have no effect in cluster {story.provider.name}: os"
+
+    def told() -> list[str]:
+        return [line for line in kubectl(story, "events", "--for", "pod/one").splitlines() if words in line]
+
+    lines = wait_for(told, 60, "what is not sent to be told")
+    assert len(lines) == 1 and "OffloadingFieldsDropped" in lines[0]
+
+
 def priority_class(name: str, value: int) -> dict[str, Any]:
     kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}}
     return {**kind, "value": value, "preemptionPolicy": "Never"}
@@ -345,6 +358,7 @@ def test_the_policy_says_what_a_priority_class_becomes(story: Story) -> None:
         spec, local = story.remote(name)["spec"], story.local(name)["spec"]
         assert (spec["priority"], spec["preemptionPolicy"]) == (7, "Never")
         assert (local["priorityClassName"], local["priority"]) == ("high", 1_000_000)
+        assert "without" not in kubectl(story, "events", "--for", f"pod/{name}")
 
         make("odd", "odd")
         make("urgent", "urgent")

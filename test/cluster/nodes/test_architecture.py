@@ -1,4 +1,4 @@
-"""Pods go to a provider whose machines can run them, because its virtual node shows their architecture."""
+"""Pods go to a provider whose machines can run them, because its virtual node shows their architecture and features."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from harness.run import Run
 from harness.wait import stays, wait_for
 
 ARCH = "kubernetes.io/arch"
+# Kubernetes 1.35 keeps what nodes declare only if it is told to; from 1.36 on it does by default.
+DECLARING = Options(extra_apiserver=("--feature-gates=NodeDeclaredFeatures=true",))
 
 
 class Pair:
@@ -26,6 +28,18 @@ class Pair:
 
     def turn(self, machine: str, architecture: str) -> None:
         self.provider.api.patch("nodes", None, machine, {"metadata": {"labels": {ARCH: architecture}}})
+
+    def declare(self, machine: str, *features: str) -> None:
+        body = {"status": {"declaredFeatures": sorted(features) or None}}
+        self.provider.api.patch("nodes", None, machine, body, "status")
+
+    def declared(self) -> list[str]:
+        """What the virtual node declares, which its labels say as well."""
+        node, prefix = self.node(), "features.liqo.io/"
+        labelled = [key.removeprefix(prefix) for key in node["metadata"]["labels"] if key.startswith(prefix)]
+        features = node["status"].get("declaredFeatures", [])
+        assert features == sorted(labelled)
+        return features
 
     def node(self) -> dict[str, Any]:
         return self.consumer.api.get("nodes", None, "basel")
@@ -53,7 +67,7 @@ class Pair:
 def pair(run: Run) -> Iterator[Pair]:
     if settings.liqod() is None or settings.liqoctl() is None:
         pytest.skip("liqod and liqoctl are not built")
-    with run.borrow(bern=Options(), basel=Options()) as (bern, basel):
+    with run.borrow(bern=DECLARING, basel=DECLARING) as (bern, basel):
         bern.add_kwok_nodes(1), basel.add_kwok_nodes(2)
         made = Pair(Peer(bern), Peer(basel))
         for machine in made.machines:
@@ -98,3 +112,17 @@ def test_pods_go_where_the_machines_are_of_their_architecture(pair: Pair, namesp
         consumer.api.delete("pods", namespace, pod["metadata"]["name"])
     wait_for(lambda: not consumer.cluster.pods(namespace), SOON, "the pods to go")
     consumer.liqoctl("unoffload", "namespace", namespace, "--skip-confirm")
+
+
+def test_a_virtual_node_declares_what_all_machines_declare(pair: Pair) -> None:
+    first, second = pair.machines
+    untold = ("Part/of", "X" * 64, "ExtendWebSocketsToKubelet")
+    pair.declare(first, "InPlaceResize", "RestartAll", *untold)
+    pair.declare(second, "InPlaceResize", *untold)
+    # The label of a feature has one slash, and at most 63 characters after it. Port-forward is served over SPDY alone.
+    wait_for(lambda: pair.declared() == ["InPlaceResize"], SOON, "the node to declare what both machines do")
+    pair.declare(second, "InPlaceResize", "RestartAll")
+    wait_for(lambda: pair.declared() == ["InPlaceResize", "RestartAll"], SOON, "the node to declare more")
+    pair.declare(first)
+    wait_for(lambda: pair.declared() == [], SOON, "the node to declare nothing any more")
+    stays(lambda: pair.declared() == [], 2, "what the node declares")

@@ -176,6 +176,13 @@ HOSTILE: dict[str, tuple[dict[str, Any], str]] = {
         "namespaceSelector",
     ),
     "a scheduling gate": ({**POD, "schedulingGates": [{"name": "example.com/never"}]}, "spec.schedulingGates"),
+    "a gang": ({**POD, "schedulingGroup": {"podGroupName": "gang"}}, "spec.schedulingGroup"),
+    "a certificate of this cluster": (
+        with_volume(
+            projected={"sources": [{"podCertificate": {"signerName": "milan.example/mesh", "keyType": "ED25519"}}]}
+        ),
+        "podCertificate.signerName",
+    ),
     "a device": (
         {**POD, "resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]},
         "spec.resourceClaims",

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -34,6 +35,17 @@ ALLOWED_ADDITIONS: dict[str, set[str]] = {
         ".properties.message"
     },
 }
+
+# Fields of pods of Kubernetes 1.36 and 1.37, wherever a kind holds a pod: a name, and the object that has it. Where the
+# Go version's CRD is installed they are dropped, and home says so.
+NEWER_FIELDS = {
+    ("bindMountOptions", "volumeMounts"), ("defaultUser", "configMap"), ("defaultUser", "downwardAPI"),
+    ("defaultUser", "projected"), ("defaultUser", "secret"), ("evictionResponders", "spec"),
+    ("evictionResponders", "pod"), ("mode", "emptyDir"), ("mode", "grpc"), ("protocol", "httpGet"), ("schedulingGroup", "spec"),
+    ("schedulingGroup", "pod"), ("user", "clusterTrustBundle"), ("user", "items"), ("user", "podCertificate"),
+    ("user", "serviceAccountToken"),
+}  # fmt: skip
+WITH_PODS = {"offloading.liqo.io_shadowpods.yaml", "offloading.liqo.io_virtualnodes.yaml"}
 
 
 def names():
@@ -79,6 +91,12 @@ def differences(ours, theirs, path=""):
         yield path, f"ours {ours!r}, theirs {theirs!r}"
 
 
+def is_newer_field(name, path):
+    """Whether this is a place of one of NEWER_FIELDS in a kind with pods."""
+    fields = [part for part in re.sub(r"\.items(?=\.properties|$)", "", path).split(".") if part != "properties"]
+    return name in WITH_PODS and tuple(reversed(fields[-2:])) in NEWER_FIELDS
+
+
 def test_the_fixtures_are_there():
     assert len(names()) == 15
 
@@ -90,7 +108,7 @@ def test_shape_equals_the_go_versions(name):
     found = [
         (path, what)
         for path, what in differences(shape(ours["spec"]), shape(theirs["spec"]))
-        if not (what == "added by ours" and path in ALLOWED_ADDITIONS.get(name, set()))
+        if not (what == "added by ours" and (path in ALLOWED_ADDITIONS.get(name, set()) or is_newer_field(name, path)))
     ]
     assert not found, "first of {} differences: {}: {}".format(len(found), *found[0])
 

@@ -54,7 +54,7 @@ OPEN_POLICY = {
         (
             "annotations", "labels", "objectAnnotations", "objectLabels", "serviceAnnotations", "ingressAnnotations",
             "ingressClasses", "loadBalancerClasses", "capabilities", "sysctls", "serviceAccounts", "priorityClasses",
-            "schedulers", "runtimeClasses", "tolerations", "storageClasses", "twinNames",
+            "schedulers", "runtimeClasses", "certificateSigners", "tolerations", "storageClasses", "twinNames",
         ),
         ["*"],
     ),

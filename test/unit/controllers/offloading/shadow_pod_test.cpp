@@ -16,9 +16,21 @@ namespace resources = kube::resources;
 
 const kube::ObjectKey key{"shop-rome", "web"};
 
+/// What an API server does that does not know host aliases.
+void drop_host_aliases(kube::HttpRequest& request) {
+  if (request.verb != "create" || request.resource != "pods") return;
+  json::value body = *kube::parse_json(request.body);
+  body.as_object()["spec"].as_object().erase("hostAliases");
+  request.body = json::serialize(body);
+}
+
 /// Provider milan, to whom rome gives orders.
 struct Provider : ClusterFixture {
-  Provider() : ClusterFixture("milan") { start_liqod(); }
+  /// `server_reads`: see `ClusterFixture::reads`.
+  explicit Provider(std::function<void(kube::HttpRequest&)> server_reads = {}) : ClusterFixture("milan") {
+    reads = std::move(server_reads);
+    start_liqod();
+  }
   ~Provider() { stop(); }
   void start_liqod() {
     controllers::Settings settings;
@@ -26,7 +38,8 @@ struct Provider : ClusterFixture {
     start(std::move(settings));
   }
 
-  void order(json::array aliases = {}, std::string_view policy = "Always", const std::string& name = "web") {
+  static kube::Object order_of(json::array aliases = {}, std::string_view policy = "Always",
+                               const std::string& name = "web") {
     kube::Object shadow = kube::Object::make(kinds::shadow_pods, {key.ns, name});
     shadow.set_label(api::labels::reflection_origin, "rome");
     shadow.set_label(api::labels::reflection_destination, "milan");
@@ -34,7 +47,10 @@ struct Provider : ClusterFixture {
         json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
     shadow.mutable_spec()["pod"].as_object()["restartPolicy"] = policy;
     if (!aliases.empty()) shadow.mutable_spec()["pod"].as_object()["hostAliases"] = std::move(aliases);
-    apply(kinds::shadow_pods, shadow);
+    return shadow;
+  }
+  void order(json::array aliases = {}, std::string_view policy = "Always", const std::string& name = "web") {
+    apply(kinds::shadow_pods, order_of(std::move(aliases), policy, name));
   }
   std::optional<kube::Object> pod() { return find(resources::pods, key); }
   std::string told() { return std::string(find(kinds::shadow_pods, key)->annotation(api::annotations::refused)); }
@@ -86,6 +102,27 @@ TEST_CASE("an order that nobody refuses costs no write of the ShadowPod") {
   milan.pass(5min);
   CHECK(milan.writes_to("shadowpods") == 0);
   CHECK(milan.writes_to("pods") == 1);
+}
+
+TEST_CASE("what the API server has dropped of a pod is noted on the pod for its home, in one more write") {
+  Provider milan(drop_host_aliases);
+  milan.order(json::array{json::object{{"ip", "10.0.0.9"}, {"hostnames", json::array{"db"}}}});
+  REQUIRE(milan.reaches([&] { return milan.pod() && milan.pod()->has_annotation(api::annotations::left_out); }));
+  CHECK(milan.pod()->annotation(api::annotations::left_out) == R"(["field hostAliases"])");
+  milan.pass(5min);
+  CHECK(milan.writes_to("pods") == 2);
+}
+
+TEST_CASE("a note that the policy has filled already is not written again for what the API server has dropped") {
+  Provider milan(drop_host_aliases);
+  kube::Object shadow =
+      Provider::order_of(json::array{json::object{{"ip", "10.0.0.9"}, {"hostnames", json::array{"db"}}}});
+  for (int i = 0; i < 20; ++i) shadow.set_annotation("acme.example/key" + std::to_string(i), "x");
+  milan.apply(kinds::shadow_pods, shadow);
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
+  milan.pass(5min);
+  CHECK(milan.writes_to("pods") == 1);
+  CHECK_FALSE(milan.pod()->annotation(api::annotations::left_out).contains("field"));
 }
 
 TEST_CASE(

@@ -72,6 +72,13 @@ TEST_CASE("each row that does not pass refuses by default and says where") {
       {R"({"ephemeralContainers":[{"tomorrow":1}]})", "spec.ephemeralContainers[0].tomorrow", ""},
       {R"({"schedulingGates":[{"name":"x"}]})", "spec.schedulingGates", ""},
       {R"({"workloadRef":{"name":"x"}})", "spec.workloadRef", ""},
+      {R"({"schedulingGroup":{"podGroupName":"x"}})", "spec.schedulingGroup", ""},
+      {R"({"evictionResponders":[{"name":"acme.io/saver","priority":5}]})", "spec.evictionResponders", ""},
+      {R"({"volumes":[{"name":"v","projected":{"sources":[{"podCertificate":{"signerName":"milan.example/mesh",
+           "keyType":"ED25519","credentialBundlePath":"b.pem"}}]}}]})",
+       "spec.volumes[0].projected.sources[0].podCertificate.signerName",
+       R"({"certificateSigners":["milan.example/mesh"]})"},
+      {R"({"volumes":[{"name":"v","emptyDir":{"mode":{"a":{"privileged":true}}}}]})", "spec.volumes[0].emptyDir.mode", ""},
       {R"({"aFieldOfTomorrow":1})", "spec.aFieldOfTomorrow", ""},
       {R"({"containers":[{"name":"a"},{"tomorrow":{}}]})", "spec.containers[1].tomorrow", ""},
       {R"({"containers":[{"securityContext":{"privileged":true}}]})", "spec.containers[0].securityContext.privileged",
@@ -167,6 +174,14 @@ TEST_CASE("ordinary pods pass") {
           "volumes":[{"name":"v","image":{"reference":"docker.io/x/y:1","pullPolicy":"Always"}}],
           "initContainers":[{"name":"proxy","image":"i","restartPolicy":"Always","restartPolicyRules":[
           {"action":"Restart","exitCodes":{"operator":"In","values":[1]}}],"startupProbe":{"grpc":{"port":1}}}]})",
+      R"({"containers":[{"name":"a","livenessProbe":{"httpGet":{"port":80,"protocol":"HTTP2"}},
+          "readinessProbe":{"grpc":{"port":1,"mode":"TLS"}},
+          "volumeMounts":[{"name":"v","mountPath":"/v","bindMountOptions":["noexec","nosuid"]}]}],
+          "volumes":[{"name":"v","emptyDir":{"mode":448}},{"name":"s","secret":{"secretName":"s","defaultUser":5,
+          "items":[{"key":"k","path":"p","user":6}]}},{"name":"c","configMap":{"name":"c","defaultUser":5}},
+          {"name":"d","downwardAPI":{"defaultUser":5,"items":[{"path":"l","user":6,"fieldRef":{"fieldPath":
+          "metadata.labels"}}]}},{"name":"p","projected":{"defaultUser":5,"sources":[{"serviceAccountToken":{"path":"t",
+          "user":6}},{"clusterTrustBundle":{"name":"ca","path":"ca.pem","user":6}}]}}]})",
       R"({"hostPID":null,"ephemeralContainers":[],"affinity":{"podAffinity":{}},"overhead":{"cpu":"1m"}})",
   };
   for (const std::string_view spec : specs) CHECK(refused(spec) == Paths{});

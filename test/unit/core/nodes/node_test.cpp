@@ -120,6 +120,71 @@ TEST_CASE("a new Node is complete") {
   CHECK(plain.label("storage.liqo.io/available") == "false");
 }
 
+TEST_CASE("a Node declares the features that its labels tell of") {
+  const auto with = [](std::string_view labels) {
+    return virtual_node(R"({"clusterID": "c", "resourceQuota": {"hard": {"cpu": "2", "memory": "3Gi", "pods": "110"}},
+      "labels": )" + std::string(labels) +
+                        "}");
+  };
+  const auto declared = [](const kube::Object& node) {
+    return json::serialize(kube::array_at(node.status(), {"declaredFeatures"}));
+  };
+  const kube::Object plain = with(R"({"zone": "a"})"),
+                     able = with(R"({"features.liqo.io/B": "true", "features.liqo.io/A": "true",
+                                     "features.liqo.io/c": "true", "features.liqo.io/D": "no"})"),
+                     less = with(R"({"features.liqo.io/B": "true"})"),
+                     more = with(R"({"features.liqo.io/B": "true", "features.liqo.io/E": "true"})");
+  CHECK_FALSE(node_of(plain).status().contains("declaredFeatures"));
+  CHECK(declared(node_of(able)) == R"(["A","B"])");
+
+  SUBCASE("and follows them") {
+    kube::Object node = after(node_of(plain), update(node_of(plain), able));
+    CHECK(declared(node) == R"(["A","B"])");
+    CHECK(node.label("features.liqo.io/A") == "true");
+    CHECK_FALSE(update(node, able).status.has_value());
+    node = after(node, update(node, less));
+    CHECK(declared(node) == R"(["B"])");
+    node = after(node, update(node, plain));
+    CHECK_FALSE(node.status().contains("declaredFeatures"));
+    CHECK_FALSE(node.has_label("features.liqo.io/B"));
+    CHECK_FALSE(update(node, plain).status.has_value());
+  }
+  SUBCASE("what somebody else has written is put right") {
+    kube::Object node = node_of(able);
+    node.mutable_status()["declaredFeatures"] = json::array{"Z"};
+    CHECK(declared(after(node, update(node, able))) == R"(["A","B"])");
+    CHECK_FALSE(after(node, update(node, plain)).status().contains("declaredFeatures"));
+  }
+  SUBCASE("a server that drops the field is not written to again and again") {
+    kube::Object node = node_of(able);
+    node.mutable_status().erase("declaredFeatures");
+    CHECK_FALSE(update(node, able).status.has_value());
+    // The heartbeat has it, for a server that has learnt the field meanwhile.
+    const node_action::Update beat = update(node, able, healthy(), 6min);
+    REQUIRE(beat.status.has_value());
+    CHECK(declared(after(node, beat)) == R"(["A","B"])");
+    // Something new to tell is tried at once, and once.
+    const node_action::Update told = update(node, more);
+    CHECK(declared(after(node, told)) == R"(["B","E"])");
+    const kube::Object next = after(node, {.metadata = told.metadata, .status = std::nullopt});
+    CHECK_FALSE(update(next, more).status.has_value());
+    CHECK_FALSE(update(node, less).status.has_value());
+    CHECK_FALSE(update(node, plain).status.has_value());
+  }
+  SUBCASE("nor for labels that somebody else has set and liqod does not remove") {
+    kube::Object node = node_of(able);
+    node.mutable_status().erase("declaredFeatures");
+    node.set_label("features.liqo.io/Z", "true");
+    CHECK_FALSE(update(node, able).status.has_value());
+    kube::Object bare = node_of(plain);
+    bare.set_label("features.liqo.io/Z", "true");
+    CHECK_FALSE(update(bare, plain).status.has_value());
+    // A label with another value tells of nothing.
+    bare.set_label("features.liqo.io/B", "no");
+    CHECK(declared(after(bare, update(bare, less))) == R"(["B"])");
+  }
+}
+
 TEST_CASE("a Node shows the version of its provider, as far as that is one") {
   struct Case {
     const char* answer;

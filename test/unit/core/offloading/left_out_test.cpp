@@ -19,6 +19,17 @@ TEST_CASE("what a provider leaves out is read as it was written") {
         "them in the policy of this cluster");
 }
 
+TEST_CASE("fields that a server has dropped are told apart from what its administrator could allow") {
+  const Texts fields{left_out_field("hostUsers"), left_out_field("resources")};
+  CHECK(
+      describe_left_out(fields, "milan") ==
+      "cluster milan runs the pod without: field hostUsers, field resources; its API server did not store the fields, "
+      "as with an older Kubernetes, a feature that is off or a webhook there");
+  const std::string both = describe_left_out(Texts{"annotation a.b/c", left_out_field("hostUsers")}, "milan");
+  CHECK(both.starts_with("cluster milan runs the pod without: annotation a.b/c, field hostUsers; its API server did"));
+  CHECK(both.ends_with("; its administrator can allow what is no field in the policy of this cluster"));
+}
+
 TEST_CASE("the priority class of a pod at home is missed where the pod that runs has none") {
   constexpr std::string_view high = R"({"priorityClassName": "high"})";
   const struct {
@@ -47,6 +58,7 @@ TEST_CASE("it is bounded on both sides, and nothing but text a person can read")
   REQUIRE(read.size() == max_left_out);
   CHECK(read.front().size() == max_left_out_text);
   CHECK(forge_left_out(Texts{"a\x1b[2J", "b"}) == R"(["b"])");
+  CHECK(forge_left_out(Texts{"a\x1b[2J"}) == "");
   std::string flood = "[";
   for (int i = 0; i < 10'000; ++i) flood += "\"x\",";
   for (const std::string& text : {std::string(), std::string("x"), std::string("{}"), std::string("[1,null,{}]"),

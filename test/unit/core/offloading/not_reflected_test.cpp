@@ -27,6 +27,14 @@ TEST_CASE("claims are found, each once; Secrets and ConfigMaps follow the pod") 
         "PersistentVolumeClaim data, PersistentVolumeClaim logs");
 }
 
+TEST_CASE("claims of devices and their templates are not copied either") {
+  CHECK(not_reflected(pod(R"({"resourceClaims": [{"name":"gpu","resourceClaimName":"one"},
+    {"name":"nic","resourceClaimTemplateName":"nics"}, {"name":"again","resourceClaimName":"one"}, {"name":"none"}, 7]})")) ==
+        "ResourceClaim one, ResourceClaimTemplate nics");
+  CHECK(liqo::core::describe_not_reflected("ResourceClaim one", "milan").ends_with("or have these objects made there"));
+  CHECK(liqo::core::describe_not_reflected("PersistentVolumeClaim data", "milan").contains("StorageClass of Liqo"));
+}
+
 TEST_CASE("many are counted, and nonsense is nothing") {
   std::string volumes;
   for (int i = 0; i < 10; ++i)

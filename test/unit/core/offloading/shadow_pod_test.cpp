@@ -93,7 +93,11 @@ TEST_CASE("fields of newer pods travel, and of the priority class only its name,
         R"("resourceClaims": [{"name": "gpu", "resourceClaimName": "one"}])",
         R"("volumes": [{"name": "v", "image": {"reference": "docker.io/x/y:1", "pullPolicy": "IfNotPresent"}}])",
         R"("initContainers": [{"name": "proxy", "image": "i", "restartPolicy": "Always",
-           "restartPolicyRules": [{"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}]}])"}) {
+           "restartPolicyRules": [{"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}]}])",
+        R"("volumes": [{"name": "v", "emptyDir": {"mode": 448}},
+           {"name": "s", "secret": {"secretName": "s", "defaultUser": 5, "items": [{"key": "k", "path": "p", "user": 6}]}}])",
+        R"("containers": [{"name": "main", "image": "i", "livenessProbe": {"grpc": {"port": 1, "mode": "TLS"}},
+           "volumeMounts": [{"name": "v", "mountPath": "/v", "bindMountOptions": ["noexec"]}]}])"}) {
     const std::string spec = "{" + std::string(field) + "}";
     CAPTURE(spec);
     const auto forged = forge(local_pod("{}", spec));
@@ -146,6 +150,7 @@ TEST_CASE("host ports go with the host network, and what is lost is listed") {
   auto forged = forge(local_pod(
       "{}", "{\"hostNetwork\": true, \"hostPID\": true, \"os\": {\"name\": \"linux\"}, " + std::string(ports) + "}"));
   CHECK(forged.dropped_fields == std::vector<std::string>{"hostNetwork", "hostPID", "hostPort", "os"});
+  CHECK(forged.foreign_fields.empty());
   CHECK(forged.shadow.text().find("hostPort") == std::string::npos);
   forged = forge(local_pod("{}", "{" + std::string(ports) + "}"));
   CHECK(forged.dropped_fields.empty());

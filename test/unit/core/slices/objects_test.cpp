@@ -215,8 +215,14 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
 
 TEST_CASE("consumers are told what the machines are, where they agree and the operator says nothing else") {
   const Platform arm{.os = "", .architecture = "arm64"}, windows{.os = "windows", .architecture = "amd64"}, mixed;
-  ReadPolicy silent, said;
+  const Platform able{.os = "", .architecture = "", .features = {"A", "B"}, .features_left_out = {"C/d"}};
+  ReadPolicy silent, said, of_features;
   said.cluster_labels = {{"region", "eu"}, {"kubernetes.io/arch", "riscv64"}};
+  of_features.cluster_labels = {{"features.liqo.io/A", "false"},
+                                {"features.liqo.io/C", "true"},
+                                {"features.liqo.io/D", "no"},
+                                {"features.liqo.io/ExtendWebSocketsToKubelet", "true"},
+                                {"features.liqo.io/e", "true"}};
   struct Row {
     std::string_view title, shown;
     const ReadPolicy& policy;
@@ -229,6 +235,13 @@ TEST_CASE("consumers are told what the machines are, where they agree and the op
            Row{"several", R"({"kubernetes.io/arch": "arm64"})", silent, &mixed, "{}"},
            Row{"not known yet", R"({"kubernetes.io/arch": "arm64", "x": "y"})", silent, nullptr,
                R"({"kubernetes.io/arch":"arm64"})"},
+           Row{"features", R"({"features.liqo.io/Old": "true"})", silent, &able,
+               R"({"features.liqo.io/A":"true","features.liqo.io/B":"true"})"},
+           Row{"no features any more", R"({"features.liqo.io/Old": "true"})", silent, &mixed, "{}"},
+           Row{"features not known yet", R"({"features.liqo.io/Old": "true", "features.liqo.io/X": "y"})", silent,
+               nullptr, R"({"features.liqo.io/Old":"true"})"},
+           Row{"the operator's features", R"({"features.liqo.io/A": "true"})", of_features, &able,
+               R"({"features.liqo.io/B":"true","features.liqo.io/C":"true"})"},
            Row{"the operator says", R"({"kubernetes.io/arch": "arm64"})", said, &arm,
                R"({"kubernetes.io/arch":"riscv64","region":"eu"})"},
        }) {
@@ -390,6 +403,34 @@ TEST_CASE("what a provider says is checked before it becomes a node") {
         parse_value(R"({"region": "eu", "liqo.io/remote-cluster-id": "milan"})"));
   CHECK(text(kube::array_at(node.spec(), {"storageClasses"})) == R"([{"storageClassName":"ok"}])");
   CHECK(made.dropped.size() == 10);
+}
+
+TEST_CASE("of the features that a provider tells, those are taken that a virtual node can declare") {
+  kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8"}, "nodeLabels": {"features.liqo.io/A": "true",
+    "features.liqo.io/b": "true", "features.liqo.io/B": "no", "features.liqo.io/C": true,
+    "features.liqo.io/ExtendWebSocketsToKubelet": "true", "region": "eu"},
+    "nodeSelector": {"features.liqo.io/b": "x"}}})");
+  const auto made = plan_slice_node(answered, "secret", nullptr);
+  const kube::Object node = created_by(made);
+  CHECK(json::value(kube::object_at(node.spec(), {"labels"})) == parse_value(R"({"features.liqo.io/A": "true",
+    "region": "eu", "liqo.io/remote-cluster-id": "milan"})"));
+  CHECK(made.dropped.size() == 4);
+  // What pods are selected by at the provider is the provider's.
+  CHECK(kube::string_at(node.spec(), {"offloadingPatch", "nodeSelector", "features.liqo.io/b"}) == "x");
+
+  // Features and other labels have bounds of their own.
+  json::object& labels = kube::ensure_object(answered.mutable_status(), "nodeLabels");
+  labels.clear();
+  for (int i = 0; i < 100; ++i) labels["features.liqo.io/F" + std::to_string(i)] = "true";
+  for (int i = 0; i < 64; ++i) labels["l" + std::to_string(i)] = "x";
+  const auto full = plan_slice_node(answered, "secret", nullptr);
+  CHECK(full.dropped.size() == 76);
+  CHECK(kube::object_at(created_by(full).spec(), {"labels"}).size() == 24 + 64 + 1);
+
+  // The consumer has the last word.
+  const std::vector<std::string> refused{"features.liqo.io/*"};
+  const auto plain = plan_slice_node(answered, "secret", nullptr, refused);
+  CHECK(kube::object_at(created_by(plain).spec(), {"labels"}).size() == 64 + 1);
 }
 
 TEST_CASE("a provider labels its nodes, but not by what others are selected and kept apart by") {

@@ -15,6 +15,12 @@ kube::Object node(std::string_view architecture, std::string_view os = "linux", 
                std::string(spec) + "}");
 }
 
+kube::Object with_features(std::string_view features, std::string_view spec = "{}", std::string_view os = "linux") {
+  kube::Object one = node("amd64", os, spec);
+  one.mutable_status()["declaredFeatures"] = parse_value(features);
+  return one;
+}
+
 const char* const control_plane =
     R"({"taints": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]})";
 
@@ -61,6 +67,98 @@ TEST_CASE("consumers are told the one architecture that their pods can meet, and
     for (std::size_t i = 0; i < row.nodes.size(); ++i) platforms.set_node("n" + std::to_string(i), &row.nodes[i]);
     CHECK(platforms.common() == row.wanted);
   }
+}
+
+TEST_CASE("consumers are told the features that each node declares to which their pods may come") {
+  using Names = std::vector<std::string>;
+  struct Row {
+    std::string_view title;
+    std::vector<kube::Object> nodes;
+    Names told, left_out;
+  };
+  const std::string too_long = '"' + std::string(64, 'X') + '"';
+  const std::vector<Row> rows{
+      {"no nodes", {}, {}, {}},
+      {"one node, sorted", {with_features(R"(["B", "A"])")}, {"A", "B"}, {}},
+      {"what all have", {with_features(R"(["A", "B", "C"])"), with_features(R"(["B", "C", "D"])")}, {"B", "C"}, {}},
+      {"one that declares none", {with_features(R"(["A"])"), node("amd64")}, {}, {}},
+      {"also of another architecture", {with_features(R"(["A"])"), node("arm64")}, {}, {}},
+      {"a control plane without", {with_features(R"(["A"])"), node("amd64", "linux", control_plane)}, {"A"}, {}},
+      {"a virtual node without",
+       {with_features(R"(["A"])"), node("amd64", "linux", "{}", R"(, "liqo.io/type": "virtual-node")")},
+       {"A"},
+       {}},
+      {"a cordoned node comes back",
+       {with_features(R"(["A", "B"])"), with_features(R"(["A"])", R"({"unschedulable": true})")},
+       {"A"},
+       {}},
+      {"a pool with a taint of its own",
+       {with_features(R"(["A"])"), with_features("[]", R"({"taints": [{"key": "gpu", "effect": "NoSchedule"}]})")},
+       {"A"},
+       {}},
+      {"another OS beside Linux", {with_features(R"(["A"])"), with_features("[]", "{}", "windows")}, {"A"}, {}},
+      {"two that are not Linux",
+       {with_features(R"(["A"])", "{}", "windows"), with_features(R"(["A"])", "{}", "plan9")},
+       {},
+       {}},
+      {"what has no label",
+       {with_features("[\"A\", \"A/b\", 7, " + too_long + "]")},
+       {"A"},
+       {"A/b", too_long.substr(1, 64)}},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.title);
+    Platforms platforms;
+    for (std::size_t i = 0; i < row.nodes.size(); ++i) platforms.set_node("n" + std::to_string(i), &row.nodes[i]);
+    CHECK(platforms.common().features == row.told);
+    CHECK(platforms.common().features_left_out == row.left_out);
+  }
+
+  Platforms platforms;
+  const kube::Object both = with_features(R"(["A", "B"])"), one = with_features(R"(["A"])");
+  platforms.set_node("a", &both);
+  platforms.set_node("b", &both);
+  CHECK(platforms.common().features == Names{"A", "B"});
+  platforms.set_node("b", &one);
+  CHECK(platforms.common().features == Names{"A"});
+  platforms.set_node("b", nullptr);
+  CHECK(platforms.common().features == Names{"A", "B"});
+  platforms.set_node("a", nullptr);
+  CHECK(platforms.common() == Platform());
+}
+
+TEST_CASE("a node that is what it was changes nothing that is told") {
+  Platforms platforms;
+  kube::Object one = with_features(R"(["A", "B"])");
+  CHECK_FALSE(platforms.set_node("a", nullptr));
+  CHECK(platforms.set_node("a", &one));
+  CHECK_FALSE(platforms.set_node("a", &one));
+  // A heartbeat, a cordon and trouble that passes.
+  one.mutable_status()["conditions"] = parse_value(R"([{"type": "Ready", "status": "False"}])");
+  one.mutable_spec() = parse_value(R"({"unschedulable": true, "taints":
+    [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]})")
+                           .as_object();
+  CHECK_FALSE(platforms.set_node("a", &one));
+  one.set_label("kubernetes.io/os", "");
+  CHECK_FALSE(platforms.set_node("a", &one));
+
+  for (const auto& [title, changed] :
+       {std::pair{"fewer features", with_features(R"(["A"])")},
+        std::pair{"other features", with_features(R"(["A", "C"])")},
+        std::pair{"more features", with_features(R"(["A", "C", "D"])")},
+        std::pair{"a taint",
+                  with_features(R"(["A", "C", "D"])", R"({"taints": [{"key": "gpu", "effect": "NoSchedule"}]})")},
+        std::pair{"no features", node("amd64")}, std::pair{"architecture", node("arm64")},
+        std::pair{"OS", node("arm64", "windows")},
+        std::pair{"not for consumers", node("arm64", "windows", control_plane)}}) {
+    CAPTURE(title);
+    CHECK(platforms.set_node("a", &changed));
+    CHECK_FALSE(platforms.set_node("a", &changed));
+  }
+  CHECK_FALSE(platforms.set_node("a", nullptr));
+  CHECK(platforms.set_node("a", &one));
+  CHECK(platforms.set_node("a", nullptr));
+  CHECK(platforms.common() == Platform());
 }
 
 TEST_CASE("what the machines are follows nodes that come, change and go") {
