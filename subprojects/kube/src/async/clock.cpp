@@ -46,7 +46,7 @@ Alarm RealClock::call_at(const asio::any_io_executor& executor, TimePoint at, st
 
 void RealClock::cancel(const Alarm& alarm) {
   alarms_.remove(alarm);
-  // A timer that was armed for this alarm may ring for nothing, which costs less than setting it anew each time.
+  // A timer that was armed for this alarm may ring for nothing, which costs less than setting it again each time.
   if (!alarms_.empty()) return;
   timer_.reset();
   armed_ = TimePoint::max();

@@ -7,7 +7,7 @@
 namespace kube::async {
 
 struct Slots::State {
-  /// Leaves the line, or gives back what it has not taken, where its coroutine ends before it is served.
+  /// Leaves the line, or gives back what it has not taken, if its coroutine ends before it is served.
   struct Waiter {
     explicit Waiter(State& of) : state(of), served(of.executor), place(of.waiters.insert(of.waiters.end(), this)) {}
     ~Waiter() {

@@ -53,8 +53,8 @@ asio::awaitable<void> contained(asio::awaitable<void> child, ChildEnd& end) {
   } catch (...) {
     end.failure = std::current_exception();
   }
-  // co_spawn of Boost 1.81 loses the end of a coroutine that was cancelled without ever having waited (one that cancels
-  // its own group at once): it awaits once more behind it, and that throws. So the end is no longer a cancelled one.
+  // co_spawn of Boost 1.81 awaits once more after the coroutine. If that was cancelled without ever having waited (it
+  // cancelled its own group at once), this await throws, and the end is lost. So the end is no longer a cancelled one.
   co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
 }
 
@@ -134,7 +134,7 @@ void TaskGroup::finished(Children::iterator self) {
   const detail::ChildEnd end = std::move(self->end);
   children_.erase(self);
   if (end.failure && !end.cancelled) {
-    // Only the first one is thrown to whoever joins.
+    // join() throws only the first failure.
     if (first_failure_ || policy_ == OnFailure::keep_others) log_lost(end.failure);
     if (!first_failure_) first_failure_ = end.failure;
     if (policy_ == OnFailure::cancel_all) cancel();

@@ -337,7 +337,7 @@ TEST_CASE("alarms of the real clock ring in order, each once, and not when they 
     co_await real.sleep(8ms);
     CHECK(real.now() - start >= 8ms);
   }(rung));
-  // How late the loop turns is the machine's: what is due at the next turn may come behind what is due by then.
+  // How late the loop turns depends on the machine, so what is due at the next turn may come after what is due by then.
   CHECK(rung.find('!') > rung.find('a'));
   CHECK(std::erase(rung, '!') == 1);
   CHECK(rung == "abc");

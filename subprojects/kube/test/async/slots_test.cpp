@@ -17,7 +17,7 @@ using kube::test::run;
 
 RealClock real;
 
-/// Takes a slot, notes who has it, and keeps it until it is told.
+/// Takes a slot, notes who has it, and keeps it until the event.
 asio::awaitable<void> hold(Slots& slots, int who, std::vector<int>& served, Event& until) {
   const auto slot = co_await slots.take();
   served.push_back(who);

@@ -1,4 +1,4 @@
-// What a clock still has to do, in the order in which it is due.
+// The actions that a clock still has to call, in the order in which they are due.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,15 @@ class Alarms {
   /// Forgets an alarm; harmless if it has been taken.
   void remove(const Alarm& alarm) { actions_.erase(alarm); }
 
-  /// Takes out the earliest that is due by `until`, of those that were set up to `newest`; empty where there is none.
+  /// Takes out the earliest alarm that is due by `until`, among those with a number of at most `newest`, and returns
+  /// its action: empty if there is no such alarm.
   std::function<void()> take(TimePoint until, std::uint64_t newest = std::numeric_limits<std::uint64_t>::max());
 
   bool empty() const { return actions_.empty(); }
   std::size_t size() const { return actions_.size(); }
-  /// When the earliest is due; TimePoint::max() where there is none.
+  /// When the earliest alarm is due; TimePoint::max() if there is none.
   TimePoint next() const { return actions_.empty() ? TimePoint::max() : actions_.begin()->first.first; }
-  /// Which one was set last; 0 = none yet.
+  /// The number of the alarm that was set last; 0 = none yet.
   std::uint64_t newest() const { return newest_; }
 
  private:

@@ -25,21 +25,21 @@ class Clock {
   /// Civil time, for timestamps in objects and validity of certificates.
   virtual WallTime wall() const = 0;
 
-  /// Has `action`, which must not throw, called on the loop of `executor` when time reaches `at`; never from in here.
-  /// All alarms at one time have to be for executors of the same loop.
+  /// Calls `action`, which must not throw, on the loop of `executor` when time reaches `at`, but never within this
+  /// call. All alarms at one time have to be for executors of the same loop.
   virtual Alarm call_at(const asio::any_io_executor& executor, TimePoint at, std::function<void()> action) = 0;
   /// Forgets an alarm; harmless if it has gone off.
   virtual void cancel(const Alarm& alarm) = 0;
 
-  /// Waits until `at` and answers true, at once if that has passed; false where it was cancelled (terminal): an end
-  /// that costs no exception. Whoever is answered false awaits nothing more.
+  /// Waits until `at` and returns true, at once if `at` has passed. Returns false if it was cancelled (terminal), which
+  /// costs no exception; the caller must not await anything after that.
   asio::awaitable<bool> wait_until(TimePoint at);
   /// Waits until `at`; returns at once if that has passed. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<void> sleep_until(TimePoint at);
 
-  /// As sleep_until(), for that long from now on.
+  /// Waits for that long. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<void> sleep(Duration duration) { return sleep_until(deadline_in(duration).at); }
-  /// The deadline that is so long from now: never, where that is later than time can tell, as of Duration::max().
+  /// The deadline that is so long from now; one that is too late for a TimePoint, as with Duration::max(), never comes.
   Deadline deadline_in(Duration duration) const;
 };
 

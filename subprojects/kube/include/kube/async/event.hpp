@@ -26,13 +26,15 @@ class Event {
   bool is_set() const { return set_; }
   /// Returns once the flag is set. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<void> wait();
-  /// As `wait()`, until `deadline`: whether the flag is set.
+  /// Waits for the flag until `deadline`; returns whether it is set. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<bool> wait_until(Clock& clock, Deadline deadline);
-  /// Likewise, for that long from now on.
+  /// Waits for the flag for at most `timeout`; returns whether it is set. Cancellation (terminal) throws
+  /// operation_aborted.
   asio::awaitable<bool> wait_for(Clock& clock, Duration timeout) {
     return wait_until(clock, clock.deadline_in(timeout));
   }
-  /// As `wait()`, and clears the flag: for one consumer that takes all there is at each wake-up.
+  /// Waits for the flag and clears it: for one consumer that takes all there is at each wake-up. Cancellation
+  /// (terminal) throws operation_aborted.
   asio::awaitable<void> wait_and_reset();
 
  private:

@@ -16,9 +16,9 @@ namespace kube::async {
 
 namespace asio = boost::asio;
 
-/// Awaits `body`, and then `cleanup` however that ended: with its answer, by an exception, or cancelled. Nothing
-/// cancels the cleanup, or what the caller does after it: it is for the last thing that a coroutine does. An exception
-/// of the body is thrown after the cleanup; an exception of the cleanup is thrown in its place.
+/// Awaits `body`, and then `cleanup`, however the body ended: with a value, by an exception, or cancelled. Nothing
+/// cancels the cleanup or what the caller does after it, so this is for the last thing that a coroutine does. An
+/// exception of the body is thrown after the cleanup; an exception of the cleanup is thrown in its place.
 template <class T>
 asio::awaitable<T> finally(asio::awaitable<T> body, asio::awaitable<void> cleanup) {
   std::exception_ptr failure;

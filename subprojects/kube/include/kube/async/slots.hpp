@@ -10,7 +10,7 @@ namespace kube::async {
 
 namespace asio = boost::asio;
 
-/// Whoever asks first is served first. One thread.
+/// First come, first served. One thread.
 class Slots {
   struct State;
 
@@ -30,9 +30,9 @@ class Slots {
   /// `count`: how many are taken at a time.
   Slots(const asio::any_io_executor& executor, std::size_t count);
 
-  /// Waits until there is one. Cancellation (terminal) throws operation_aborted.
+  /// Waits until a slot is free. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<Slot> take();
-  /// How many wait for one.
+  /// How many callers wait for a slot.
   std::size_t waiting() const;
 
  private:

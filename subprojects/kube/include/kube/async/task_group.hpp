@@ -22,16 +22,16 @@ std::string describe(const std::exception_ptr& failure);
 namespace detail {
 /// How a spawned coroutine ended.
 struct ChildEnd {
-  std::exception_ptr failure;  ///< none where it returned
+  std::exception_ptr failure;  ///< none if it returned
   bool cancelled = false;      ///< the failure is that of a cancelled wait
 };
 /// Runs `child` and notes its end: nothing is thrown into the frames of co_spawn.
 asio::awaitable<void> contained(asio::awaitable<void> child, ChildEnd& end);
 }  // namespace detail
 
-/// Nothing spawned in a group outlives its join(). The first child that fails cancels the others, and join() throws
-/// its exception. No failure goes unheard: what nobody will be thrown is logged. Every group must be joined before it
-/// is destroyed (asserted). One thread.
+/// Nothing spawned in a group outlives its join(). The first child that fails cancels the others, and join() throws its
+/// exception. No failure is lost: one that join() does not throw is logged. Every group must be joined before it is
+/// destroyed (asserted). One thread.
 class TaskGroup {
  public:
   /// What a failing child does to its siblings.
@@ -45,7 +45,7 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  /// Runs a child up to its first wait, at once where the loop is running. After cancel() it starts cancelled.
+  /// Runs a child up to its first wait, at once if the loop is running. After cancel() it starts cancelled.
   void spawn(asio::awaitable<void> child);
   /// Asks every child to stop; they end at their next wait, and those that have not begun never do.
   void cancel();

@@ -17,7 +17,7 @@ asio::awaitable<void> store(asio::awaitable<T> operation, std::optional<T>& out)
 }
 asio::awaitable<void> store(asio::awaitable<void> operation, std::optional<bool>& out);
 
-/// How an operation under a deadline ended, where it did not end well.
+/// How an operation under a deadline ended, if it did not end well.
 struct Unfinished {
   std::exception_ptr failure;
   bool late = false;  ///< it was cancelled because its time was up
@@ -26,10 +26,10 @@ struct Unfinished {
 asio::awaitable<Unfinished> run_until(Clock& clock, asio::awaitable<void> operation, TimePoint at);
 }  // namespace detail
 
-/// Runs `operation` under a deadline. On expiry it is cancelled, waited for until it has unwound, and the answer is an
-/// empty optional (for void: false). A value that arrives in the same turn as the deadline is returned, never dropped.
-/// What the operation throws is thrown; cancellation of the caller throws operation_aborted. To wait for an Event,
-/// `Event::wait_until` costs less.
+/// Runs `operation` under a deadline. On expiry the operation is cancelled and awaited until it has unwound, and an
+/// empty optional (for void: false) is returned. A value that arrives in the same turn as the deadline is returned,
+/// never dropped. What the operation throws is thrown; cancellation of the caller throws operation_aborted. To wait for
+/// an Event, `Event::wait_until` costs less.
 template <class T>
 asio::awaitable<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> with_deadline(
     Clock& clock, asio::awaitable<T> operation, Deadline deadline) {
@@ -48,7 +48,7 @@ asio::awaitable<std::conditional_t<std::is_void_v<T>, bool, std::optional<T>>> w
   }
 }
 
-/// As with_deadline(), with a deadline that is so long from now.
+/// Runs `operation` for at most `timeout`, under the rules of with_deadline().
 template <class T>
 auto with_timeout(Clock& clock, asio::awaitable<T> operation, Duration timeout) {
   return with_deadline(clock, std::move(operation), clock.deadline_in(timeout));

@@ -8,7 +8,7 @@
 
 namespace kube::async {
 
-/// Runs the part. Where it ends by an exception, which `lost` then holds, `others` are cancelled. The caller keeps both
+/// Runs the part. If it ends by an exception, `lost` holds that and `others` are cancelled. The caller keeps both alive
 /// until this has ended.
 inline asio::awaitable<void> vital(asio::awaitable<void> part, TaskGroup& others, std::exception_ptr& lost) {
   try {
