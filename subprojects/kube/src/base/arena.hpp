@@ -9,7 +9,7 @@
 
 namespace kube {
 
-/// Thrown where a parser asks for memory that its account has not left.
+/// Thrown if a parser asks for more memory than its account has left.
 struct NothingLeft : std::bad_alloc {
   explicit NothingLeft(const MemoryAccount* asked) : account(asked) {}
   const MemoryAccount* account;
@@ -19,13 +19,13 @@ struct NothingLeft : std::bad_alloc {
 /// limit of its account (null: it has none), and throws NothingLeft.
 class Arena final : public boost::json::memory_resource {
  public:
-  /// Writes to `self` where it is: json::make_shared_resource() does not tell.
+  /// Writes its own address to `self`, because json::make_shared_resource() does not return it.
   Arena(std::shared_ptr<MemoryAccount> account, std::size_t first_block, Arena*& self);
   ~Arena() override;
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// The document is parsed: whoever changes it now is not refused.
+  /// The document is parsed: from now on changes of it are not refused memory.
   void seal() { is_sealed_ = true; }
 
  private:
@@ -46,7 +46,7 @@ class Arena final : public boost::json::memory_resource {
   bool is_sealed_ = false;
 };
 
-/// Memory for what a parser holds besides, drawn on the same account; throws NothingLeft.
+/// Memory for what a parser holds besides the tree, drawn on the same account; throws NothingLeft.
 class Scratch final : public boost::json::memory_resource {
  public:
   explicit Scratch(MemoryAccount* account) : account_(account) {}

@@ -59,7 +59,7 @@ bool bool_of(const json::value* found, bool fallback) {
 
 }  // namespace
 
-// An object is no value yet: without overloads of their own it would be copied, deep down, into one.
+// A json::object is no json::value: without overloads of its own it would be copied, deep down, into one.
 std::int64_t int_at(const json::value& root, std::initializer_list<std::string_view> path, std::int64_t fallback) {
   return int_of(find(root, path), fallback);
 }
@@ -133,7 +133,7 @@ json::array& ensure_array(json::object& parent, std::string_view key) {
 }
 
 std::size_t count_values(std::string_view text, std::size_t enough) {
-  // Every value but the first stands behind a comma or is the first of its list or object.
+  // Every value but the first follows a comma or is the first of its list or object.
   const auto begins = [](char c) { return std::size_t(c == ',') + std::size_t(c == '[') + std::size_t(c == '{'); };
   std::size_t count = 1;
   for (const char c : text) count += begins(c);

@@ -11,8 +11,8 @@ namespace {
 
 using boost::system::error_code;
 
-/// Makes the tree as json::parser does, but for floating-point numbers: Boost's own are off by a bit for one in ten,
-/// and infinite where they are too large, which cannot be written again.
+/// Makes the tree as json::parser does, except for floating-point numbers. Boost reads one in ten of them wrong by a
+/// bit, and makes those that are too large infinite, which cannot be written again.
 class TreeBuilder {
  public:
   static constexpr std::size_t max_object_size = json::object::max_size();
@@ -92,7 +92,7 @@ class TreeBuilder {
   json::value_stack values_;
 };
 
-/// A tree takes about four times as many bytes as its text, less where its strings are long.
+/// A tree takes about four times as many bytes as its text, less if its strings are long.
 constexpr std::size_t tree_bytes_per_byte = 4, small_tree = 256;
 constexpr std::size_t max_first_block = 1u << 20;
 

@@ -28,7 +28,7 @@ std::size_t values_of(const json::value& tree) {
 TEST_CASE("the values of a JSON text are not more than are counted") {
   const struct {
     std::string text;
-    std::size_t at_least;  ///< what is counted where strings are told apart
+    std::size_t at_least;  ///< the count that leaves out what is in strings
   } cases[] = {
       {"1", 1},
       {"[]", 2},

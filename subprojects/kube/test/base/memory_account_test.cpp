@@ -56,7 +56,7 @@ TEST_CASE("a part has its floor whatever the others hold, and no more than its o
   CHECK(other->try_take(6) == other.get());
   CHECK(whole->held() == 115);
   CHECK(process->held() == 115);
-  // What is beyond its floor needs room for all.
+  // What is beyond its floor has to fit into the whole.
   other->set_floor(18);
   CHECK(other->try_take(4) == whole.get());
   one->give_back(100);

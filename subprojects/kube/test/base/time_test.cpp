@@ -1,4 +1,4 @@
-// Times of any year, as hostile peers and careless programs write them, and what is reckoned with them.
+// Times of any year, as hostile peers and careless programs write them, and arithmetic with them.
 #include <doctest/doctest.h>
 
 #include "kube/base/near_time.hpp"

@@ -12,7 +12,7 @@
 
 namespace kube {
 
-/// The kinds of failure that callers tell apart. Everything else is told by the text.
+/// The kinds of failure that callers distinguish. Everything else is in the text.
 enum class Errc {
   invalid_input,  ///< what we were given (flag, file, object) cannot be used
   parse,          ///< bytes that do not have the form they should have
@@ -31,20 +31,21 @@ enum class Errc {
 /// The name of a kind of failure as logs and metrics show it, e.g. "timeout".
 std::string_view to_string(Errc code);
 
-/// A failure with its context. Cheap to move. Text from a peer may be in it: Log escapes that, and whoever
-/// prints it elsewhere uses printable().
+/// A failure with its context. Cheap to move. Text from a peer may be in it: Log escapes that, and other output needs
+/// printable().
 class [[nodiscard]] Failure {
  public:
   Failure(Errc code, std::string text) : code_(code), text_(std::move(text)) {}
-  /// An answer of the API server; the text is the server's message, or reason and code where it gave none.
+  /// The failure that an answer of the API server reports; its text is the server's message, or reason and code if it
+  /// gave none.
   static Failure from_status(Status status);
 
   Errc code() const { return code_; }
   /// One line: phases from the outermost to the cause, joined by ": ".
   const std::string& text() const { return text_; }
-  /// The server's answer, or nullptr where no server answered.
+  /// The server's answer, or nullptr if no server answered.
   const Status* status() const { return status_.get(); }
-  /// HTTP status code of the server's answer, 0 where none.
+  /// HTTP status code of the server's answer, 0 if there was none.
   int http_code() const { return status_ ? status_->code : 0; }
 
   bool is_not_found() const { return http_code() == 404; }
@@ -75,14 +76,15 @@ using Result = std::expected<T, Failure>;
 inline std::unexpected<Failure> fail(Errc code, std::string text) {
   return std::unexpected(Failure(code, std::move(text)));
 }
-/// Shorthand to hand a failure on with one more phase in front.
+/// Shorthand to pass a failure on with one more phase in front.
 inline std::unexpected<Failure> fail(Failure failure, std::string_view phase) {
   return std::unexpected(std::move(failure).in(phase));
 }
 
-/// A failure on its way to whoever has called: what KUBE_TRY returns. It becomes what the function fails with, a Result
-/// or another std::expected, or an Outcome that is tried again. A coroutine makes its Result of it directly, so a type
-/// that can be made of a PassedOn, other than Outcome, would become the value of a Result that has not failed.
+/// A failure on its way to the caller: what KUBE_TRY returns. It converts to the type by which the function fails: a
+/// Result or another std::expected, or an Outcome that is tried again. A coroutine constructs its Result from it
+/// directly. So a type other than Outcome that can be constructed from a PassedOn would become the value of a Result
+/// that has not failed.
 template <class E>
 struct [[nodiscard]] PassedOn {
   E failure;
@@ -112,12 +114,12 @@ inline PassedOn<Failure> pass_on(Failure failure, std::string_view phase) { retu
   if (!tried) leave ::kube::pass_on(std::move(tried.error()) __VA_OPT__(, ) __VA_ARGS__); \
   auto& name = *tried
 
-/// KUBE_TRY(name, expression[, phase]) declares `name` as what a Result (or another std::expected) has, which lives
-/// until the end of the block; of one that has failed, the function returns the failure. `phase` is put in front of its
-/// text. `name` is an lvalue reference: it is returned by std::move(name), or it is copied. KUBE_TRYV(expression[,
-/// phase]) is for a Result whose value nobody needs. KUBE_CO_TRY and KUBE_CO_TRYV are for coroutines. KUBE_TRY and
-/// KUBE_CO_TRY are several statements, so they stand in a block, and no else follows the others. Their names are those
-/// of Boost.Outcome's macros.
+/// KUBE_TRY(name, expression[, phase]) declares `name` as the value of a Result (or another std::expected), which lives
+/// until the end of the block. If the Result has failed, the function returns its failure, with `phase` in front of the
+/// text. `name` is an lvalue reference: return it by std::move(name), or it is copied. KUBE_TRYV(expression[, phase])
+/// is for a Result whose value nobody needs. KUBE_CO_TRY and KUBE_CO_TRYV are for coroutines. KUBE_TRY and KUBE_CO_TRY
+/// are several statements, so they stand in a block, and no else follows the others. Their names are those of
+/// Boost.Outcome's macros.
 #define KUBE_TRY(...) KUBE_TRY_IMPL(return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)
 #define KUBE_TRYV(...) KUBE_TRYV_IMPL(return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)
 #define KUBE_CO_TRY(...) KUBE_TRY_IMPL(co_return, KUBE_JOIN(kube_tried_, __LINE__), __VA_ARGS__)

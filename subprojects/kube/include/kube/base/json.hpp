@@ -1,4 +1,4 @@
-// Walking foreign JSON without surprises: look-ups that answer "absent" instead of throwing, and bounded parsing.
+// Walking foreign JSON without surprises: look-ups that return "absent" instead of throwing, and bounded parsing.
 #pragma once
 
 #include <boost/json.hpp>
@@ -14,11 +14,11 @@ namespace kube {
 
 namespace json = boost::json;
 
-/// The value at a path of object keys, or nullptr where a step is missing or not an object.
+/// The value at a path of object keys, or nullptr if a step is missing or not an object.
 const json::value* find(const json::value& root, std::initializer_list<std::string_view> path);
 const json::value* find(const json::object& root, std::initializer_list<std::string_view> path);
 
-/// The string at the path, or "" where there is none. The view lives as long as the tree is unchanged.
+/// The string at the path, or "" if there is none. The view lives as long as the tree is unchanged.
 std::string_view string_at(const json::value& root, std::initializer_list<std::string_view> path);
 std::string_view string_at(const json::object& root, std::initializer_list<std::string_view> path);
 /// The integer at the path, or the fallback.
@@ -36,12 +36,13 @@ const json::array& array_at(const json::object& root, std::initializer_list<std:
 
 /// The strings among the entries of a list.
 std::vector<std::string> strings_in(const json::array& list);
-/// Likewise, where nothing but strings may be in it; nullopt for any other value.
+/// The strings of a list that may have no other entries; nullopt for any other value.
 std::optional<std::vector<std::string>> read_strings(const json::value& list);
 
-/// The object under `key`, made (or made an object) where it is not one. Where there is one, nothing in `parent` moves.
+/// The object under `key`; if there is none yet, an empty one is put there. If the key exists, nothing in `parent`
+/// moves.
 json::object& ensure_object(json::object& parent, std::string_view key);
-/// Likewise the list under `key`.
+/// The list under `key`; if there is none yet, an empty one is put there. If the key exists, nothing in `parent` moves.
 json::array& ensure_array(json::object& parent, std::string_view key);
 
 /// Trees are walked by recursion: what is nested deeper is not read. Kubernetes' own kinds and their schemas stay below

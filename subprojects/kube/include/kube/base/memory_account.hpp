@@ -22,7 +22,8 @@ namespace kube {
 /// Lifetime: shared by all that draws on it, so it may live longer than the Api that reads. Threads may share it.
 class MemoryAccount {
  public:
-  /// `peer`: whose answers they are, as failures name it, e.g. "cluster milan". Null: it is no part of another one.
+  /// `peer`: whose answers they are, as failures name it, e.g. "cluster milan". A null `whole`: it is no part of
+  /// another one.
   MemoryAccount(std::string peer, std::size_t limit, std::shared_ptr<MemoryAccount> whole = of_process())
       : peer_(std::move(peer)), limit_(limit), whole_(std::move(whole)) {}
 
@@ -31,8 +32,8 @@ class MemoryAccount {
   static const std::shared_ptr<MemoryAccount>& of_process();
   static constexpr std::size_t default_limit = 512u << 20;
 
-  /// Takes so many bytes if there are so many left; answers the account that has not: this one, or one that it is a
-  /// part of. Null: they are taken.
+  /// Takes so many bytes if they are left, and returns null. Otherwise returns the account that has too little left:
+  /// this one, or one that it is a part of.
   [[nodiscard]] const MemoryAccount* try_take(std::size_t bytes) noexcept;
   /// Takes them in any case.
   void take(std::size_t bytes) noexcept;
@@ -41,7 +42,7 @@ class MemoryAccount {
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
   std::size_t limit() const { return limit_.load(std::memory_order_relaxed); }
   void set_limit(std::size_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
-  /// So much it may take whatever the other parts of the whole hold, beyond the limit of the whole where need be.
+  /// The account may take so much whatever the other parts of the whole hold, if need be beyond the limit of the whole.
   void set_floor(std::size_t bytes) { floor_.store(bytes, std::memory_order_relaxed); }
   std::size_t floor() const { return floor_.load(std::memory_order_relaxed); }
   /// Errc::too_large: an answer needed more than was left.

@@ -1,4 +1,4 @@
-// Civil times that can be reckoned with, whatever somebody has written.
+// Civil times within a span in which arithmetic does not overflow, whatever was written.
 // Tested by test/base/time_test.cpp.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What somebody else wrote, cut and made fit to be read by people.
+// Foreign text, cut and made fit to be read by people.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace kube {
 /// A character of UTF-8 text.
 struct CodePoint {
   char32_t value = 0;
-  std::size_t size = 1;  ///< bytes of the text; 1 where they are no UTF-8
+  std::size_t size = 1;  ///< bytes of the text; 1 if they are no UTF-8
   bool valid = false;
 };
 

@@ -34,7 +34,7 @@ class Quantity {
   /// The canonical text: no fraction, the largest suffix that keeps the number whole ("1.5Gi" is "1536Mi"). A binary
   /// amount that is not whole, or below 1024, is written in decimal form.
   std::string text() const;
-  /// As text(), but thousands in digits: "1000" where Kubernetes writes "1k". For sentences.
+  /// The canonical text with thousands in digits, for sentences: "1000" instead of "1k".
   std::string readable() const;
 
   Format format() const { return format_; }
@@ -72,8 +72,8 @@ class Quantity {
   Format format_ = Format::decimal;
 };
 
-/// A sum that comes out right again when what was added is taken away, which a Quantity at its bound does not. Of up to
-/// 2^33 quantities. Trivially copyable.
+/// A sum of up to 2^33 quantities from which any of them can be subtracted again exactly, which is not so of a Quantity
+/// at its bound. Trivially copyable.
 class QuantitySum {
  public:
   QuantitySum& operator+=(const Quantity& part);
@@ -82,7 +82,7 @@ class QuantitySum {
   QuantitySum& operator-=(const QuantitySum& part);
 
   bool is_zero() const { return nano_ == 0; }
-  /// The sum, bounded as every Quantity is, in the format of what an empty sum was given first.
+  /// The sum, bounded as every Quantity is, in the format of the first quantity that was added to an empty sum.
   Quantity total() const;
 
  private:

@@ -1,4 +1,4 @@
-// Whole numbers and truth values that somebody wrote as text.
+// Whole numbers and booleans that are written as text.
 #pragma once
 
 #include <charconv>
@@ -9,8 +9,8 @@
 
 namespace kube {
 
-/// The decimal number that is the whole text, with a minus sign or none; nothing where it is no number, has something
-/// before or behind it, or does not fit.
+/// The decimal number that is the whole text, with a minus sign or none. Nothing if the text is no number, has
+/// something before or after it, or does not fit.
 template <std::integral Number>
 std::optional<Number> read_number(std::string_view text) {
   Number number = 0;
@@ -19,8 +19,8 @@ std::optional<Number> read_number(std::string_view text) {
   return failure == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
-/// The truth value in one of the spellings that Go takes (strconv.ParseBool): 1, t, T, true, True and TRUE, or 0 and
-/// the like; nothing where it is in none.
+/// The boolean in one of the spellings that Go takes (strconv.ParseBool): 1, t, T, true, True and TRUE, or 0 and the
+/// like. Nothing for any other text.
 std::optional<bool> read_bool(std::string_view text);
 
 }  // namespace kube
