@@ -15,7 +15,7 @@ using wire::CommandVersion;
 
 constexpr std::size_t max_result = 64 * 1024;
 
-// A way to ask for the session: each answers with the codec to speak on the new stream.
+// A way to ask for the session; `accept` returns the codec to speak on the new stream.
 struct Attempt {
   HttpRequest request;
   std::function<Result<std::unique_ptr<wire::CommandCodec>>(const net::ResponseHead&)> accept;

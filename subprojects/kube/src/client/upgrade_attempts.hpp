@@ -14,7 +14,7 @@ namespace kube {
 
 namespace asio = boost::asio;
 
-/// Makes a request the handshake of a WebSocket with these subprotocols ("a, b"); answers with its key.
+/// Makes a request the handshake of a WebSocket with these subprotocols ("a, b"); returns its key.
 std::string ask_for_websocket(HttpRequest& request, std::string_view protocols,
                               const std::function<std::uint32_t()>& entropy);
 /// Errors: Errc::protocol: the answer is to another key.
@@ -31,8 +31,8 @@ struct GrantedUpgrade {
 };
 
 /// Asks in that order, each for at most `dial_timeout`. A refusal that no other protocol would change (401, 404, 429)
-/// is final. Where GETs are refused (403) and a POST is not, the first two change places for an hour. Errors: the
-/// server's Status of the refused POST, or else of the first attempt (Errc::api); connect, tls, timeout, protocol.
+/// is final. If GETs are refused (403) and a POST is not, the first two change places for an hour. Errors: the server's
+/// Status of the refused POST, or else of the first attempt (Errc::api); connect, tls, timeout, protocol.
 asio::awaitable<Result<GrantedUpgrade>> ask_for_upgrade(net::Upgrader& upgrader, async::Clock& clock,
                                                         std::vector<HttpRequest> attempts, Duration dial_timeout);
 

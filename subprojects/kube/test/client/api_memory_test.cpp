@@ -1,4 +1,4 @@
-// What the answers of a server may take, whatever it answers.
+// The memory that the answers of a server may take, whatever it answers.
 #include <doctest/doctest.h>
 
 #include <memory>

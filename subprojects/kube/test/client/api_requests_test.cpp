@@ -1,4 +1,4 @@
-// What an Api sends, and when: arguments, pauses, the fence.
+// The requests that an Api sends, and when: arguments, pauses, the fence.
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -22,7 +22,7 @@ class ReadyBody final : public net::Body {
   std::string text_;
 };
 
-/// Answers with what it is told to, and remembers what it was asked and when.
+/// Gives the answers that a test has set, and records the requests and their times.
 class Recorder final : public net::Transport {
  public:
   struct Answer {

@@ -22,7 +22,7 @@ std::string header(const HttpRequest& request, std::string_view name) {
   return {};
 }
 
-/// An API server that answers upgrades as it is told.
+/// An API server that answers upgrades as a test has set.
 class FakeServer final : public net::Upgrader {
  public:
   explicit FakeServer(Simulator& simulator) : simulator_(simulator) {}

@@ -29,7 +29,7 @@ std::string_view header(const HttpRequest& request, std::string_view name) {
   return {};
 }
 
-/// An API server that answers upgrades as it is told, and speaks exec on the streams that it grants.
+/// An API server that answers upgrades as a test has set, and speaks exec on the streams that it grants.
 class FakeServer final : public net::Upgrader {
  public:
   explicit FakeServer(Simulator& simulator) : simulator_(simulator) {}

@@ -1,4 +1,4 @@
-// What the API server says of the user of these credentials.
+// The name and the rights of the user of these credentials, as the API server knows them.
 #include "kube/client/self_review.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The verbs of a Kubernetes API server as coroutines that answer with values.
+// The verbs of a Kubernetes API server as coroutines that return values.
 // Tested by test/client/api_requests_test.cpp and test/client/api_list_test.cpp.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace kube {
 
 namespace asio = boost::asio;
 
-/// The most bytes of a page that is answered as a whole, and of one that is taken object by object.
+/// The most bytes of a page that is returned as a whole, and of one that is taken object by object.
 inline constexpr std::size_t max_page_bytes = 32u << 20, max_list_bytes = 256u << 20;
 
 /// How one Api behaves.
@@ -28,12 +28,13 @@ struct ApiSettings {
   std::string cluster;                          ///< the name that failures, logs and metrics give this server
   Duration timeout = std::chrono::seconds(30);  ///< for one verb, retries included; a watch has this for its head only
   int max_attempts = 4;                         ///< sendings of a request that the server put off (429, 503)
-  /// The fence: asked right before each sending of any method but GET, so also of a review's POST, and again where the
-  /// transport repeats it; false answers Errc::stopped. Null = none.
+  /// The fence: asked right before each sending of any method but GET, so also of a review's POST, and again if the
+  /// transport repeats the request. If it returns false, the verb fails with Errc::stopped. Null = none.
   std::function<bool()> may_write = nullptr;
-  /// Pages of lists are asked for as gzip, which servers do with large ones: for those that are not near.
+  /// Asks for pages of lists as gzip, which servers apply to large ones: for servers that are not near.
   bool packed_lists = false;
-  /// On which all is drawn that is read of this server, for as long as it is in use. Null = that of the process alone.
+  /// The account on which all that is read from this server is drawn, for as long as it is in use. Null = that of the
+  /// process alone.
   std::shared_ptr<MemoryAccount> account = nullptr;
 };
 
@@ -60,9 +61,9 @@ class WatchStream {
 ///
 /// Failures: any answer other than 2xx is a Failure with the server's Status and the words `VERB PATH in CLUSTER`,
 /// where PATH is that of the request, without its query. Others are those of the Transport (timeout, connect, tls,
-/// closed, protocol, too_large), parse if a document cannot be read, too_large if one is longer than max_object_bytes
-/// or takes more memory than the account has left, and stopped if `may_write` forbids the verb. Cancellation (terminal)
-/// throws operation_aborted.
+/// closed, protocol, too_large), and stopped if `may_write` forbids the verb. A document that cannot be read is parse.
+/// One that is longer than max_object_bytes, or takes more memory than the account has left, is too_large. Cancellation
+/// (terminal) throws operation_aborted.
 ///
 /// Lifetime: transport, clock, random and metrics outlive it.
 class Api {
@@ -76,9 +77,9 @@ class Api {
   /// `max_bytes` is refused (Errc::too_large).
   asio::awaitable<Result<wire::ListPage>> list(const Resource& resource, std::string_view ns,
                                                const ListOptions& options, std::size_t max_bytes = max_page_bytes);
-  /// One page, of at most max_list_bytes, as list(): gives each object to `take` as soon as it has arrived, so that a
-  /// page is never held as a whole. `take` must not suspend; false = no more, and what is answered then is empty. Where
-  /// the answer is a failure, `take` may have had a part of the page.
+  /// One page of at most max_list_bytes: gives each object to `take` as soon as it has arrived, so that a page is never
+  /// held as a whole. The deadline moves on as long as bytes come. `take` must not suspend; if it returns false, no
+  /// more is read, and what is returned is empty. If this fails, `take` may have had a part of the page.
   asio::awaitable<Result<wire::ListMeta>> list_each(const Resource& resource, std::string_view ns,
                                                     const ListOptions& options,
                                                     std::function<bool(wire::ListItem)> take);
@@ -86,36 +87,37 @@ class Api {
   /// have no deadline but that of the options, which the server keeps.
   asio::awaitable<Result<WatchStream>> watch(const Resource& resource, std::string_view ns,
                                              const WatchOptions& options);
-  /// Creates an object, and answers what the server has stored.
+  /// Creates an object, and returns what the server has stored.
   asio::awaitable<Result<Object>> create(const Resource& resource, const Object& object,
                                          const WriteOptions& options = {});
   /// Writes the whole object. With a resourceVersion it applies to that state alone (409 otherwise).
   asio::awaitable<Result<Object>> replace(const Resource& resource, const Object& object,
                                           const WriteOptions& options = {});
-  /// Changes a part of an object, and answers the whole of it.
+  /// Changes a part of an object, and returns the whole of it.
   asio::awaitable<Result<Object>> patch(const Resource& resource, const ObjectKey& key, Patch patch,
                                         const WriteOptions& options = {});
   /// Server-side apply of the object's tree under the field manager, taking over conflicting fields.
   asio::awaitable<Result<Object>> apply(const Resource& resource, const Object& object, std::string_view field_manager,
                                         std::string_view subresource = {});
-  /// Has an object deleted. It may be there for longer: until its finalizers and its grace period have gone.
+  /// Asks the server to delete an object, which may stay until its finalizers are gone and its grace period is over.
   asio::awaitable<Result<void>> remove(const Resource& resource, const ObjectKey& key,
                                        const DeleteOptions& options = {});
-  /// Likewise all objects of a namespace that the selection matches.
+  /// Asks the server to delete all objects of a namespace that the selection matches. They may stay until their
+  /// finalizers are gone and their grace periods are over.
   asio::awaitable<Result<void>> remove_collection(const Resource& resource, std::string_view ns,
                                                   const Selection& selection, const DeleteOptions& options = {});
-  /// POST to a subresource (eviction, token, binding) or, where `subresource` is "", to the collection of a review,
-  /// in the namespace of the body's metadata, and `key` is not looked at: answers the server's document.
+  /// POST to a subresource (eviction, token, binding); returns the server's document. If `subresource` is "", it goes
+  /// to the collection of a review in the namespace of the body's metadata, and `key` is not looked at.
   asio::awaitable<Result<json::value>> post(const Resource& resource, const ObjectKey& key,
                                             std::string_view subresource, json::object body);
   /// The document or text at any path, e.g. "/version", "/readyz". It is drawn on no account.
   asio::awaitable<Result<std::string>> raw(std::string path, Duration timeout);
 
-  /// How far the server's clock is ahead of ours, as its answers tell (`ServerClock`).
+  /// How far the server's clock is ahead of ours, by the Date of its answers (`ServerClock`).
   std::optional<std::chrono::seconds> clock_ahead() const { return server_clock_.ahead(); }
 
   const std::string& cluster() const { return settings_.cluster; }
-  /// On which all that is read of this server is drawn.
+  /// The account on which all that is read from this server is drawn.
   const std::shared_ptr<MemoryAccount>& account() const { return settings_.account; }
   net::Transport& transport() { return transport_; }
   async::Clock& clock() { return clock_; }
@@ -128,9 +130,9 @@ class Api {
     MemoryHold hold;
   };
   static asio::awaitable<Result<Text>> read_all(net::Body& body, std::shared_ptr<MemoryAccount> account);
-  /// Sends until an answer that is final; answers with a 2xx response.
+  /// Sends until an answer is final; returns a 2xx response.
   asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline);
-  /// As send(), and reads the body to its end.
+  /// Sends until an answer is final, and reads the body of a 2xx response to its end.
   asio::awaitable<Result<Text>> exchange(HttpRequest request, Deadline deadline);
   asio::awaitable<Result<Object>> exchange_object(HttpRequest request);
   asio::awaitable<Result<std::string>> exchange_text(HttpRequest request, Deadline deadline);

@@ -21,8 +21,8 @@ namespace kube {
 
 namespace asio = boost::asio;
 
-/// How long a connection may be quiet, and how much it may hold. Zero durations: never. Silence and idleness are looked
-/// at with each ping.
+/// How long a connection may be quiet, and how much it may hold. Zero durations: never. Silence and idleness are
+/// checked with each ping.
 struct CommandLimits {
   Duration ping_every = std::chrono::seconds(5);
   /// A peer that is read and sends nothing is dead, unless it may be stuck in data of ours: Go's
@@ -60,15 +60,15 @@ class CommandConnection {
   /// Drops what has arrived on a channel and was not read, and what arrives from now on, so that it never holds the
   /// others up.
   void discard(Channel channel);
-  /// Queues all, in frames of 32 KiB of which each waits until the one before is under way; to be called once ready()
+  /// Queues all bytes, in frames of 32 KiB, each of which waits until the one before is under way. Call it once ready()
   /// has succeeded. Errors: Errc::closed: the peer takes no more on this channel.
   asio::awaitable<Result<void>> write(Channel channel, std::string_view bytes);
   /// Returns once nothing that was written waits any more, or the session is over. A caller that waits here before it
   /// reads its next input holds none of it meanwhile.
   asio::awaitable<void> room();
-  /// Says that nothing more will be written on a channel, where the protocol can say so.
+  /// Sends the peer the end of a channel, if the protocol has one: nothing more will be written on it.
   void finish(Channel channel);
-  /// True if the end of stdin can be told to the peer while its output goes on.
+  /// True if the end of stdin can be sent to the peer while its output goes on.
   bool can_finish() const { return codec_->can_finish(); }
   wire::CommandVersion version() const { return codec_->version(); }
 
@@ -90,7 +90,7 @@ class CommandConnection {
 
   /// Runs the loops in `group` until the session is over and the last words are sent.
   asio::awaitable<void> converse(async::TaskGroup& group);
-  /// Closes the connection, tells those who still use it, and waits for the loops.
+  /// Closes the connection, wakes those who still use it, and waits for the loops.
   asio::awaitable<void> hang_up(async::TaskGroup& group);
   asio::awaitable<void> read_loop();
   asio::awaitable<void> write_loop();

@@ -18,11 +18,11 @@ struct Collection {
   std::string ns;  ///< "" = all namespaces
 };
 
-/// Reads a list page by page (`options.limit` objects each, list_page_size where it is 0) and gives each object to
-/// `take` as it arrives, which must not suspend; false = no more. What is no object with a name is left out, and so is
-/// what is nested too deep (wire::ListItem), unless only metadata are asked for. Returns the resource version of the
-/// list, "" where `take` has had enough before it was told: all pages are of one state. Errors: those of
-/// Api::list_each(), also where the server forgets that state before the last page (Failure::is_expired()).
+/// Reads a list page by page (`options.limit` objects each, list_page_size if that is 0) and gives each object to
+/// `take` as it arrives. `take` must not suspend; false = no more. What is no object with a name is left out, and so is
+/// what is nested too deep (wire::ListItem), unless only metadata are asked for. All pages are of one state. Returns
+/// the resource version of the list, "" if `take` had enough before that was known. Errors: those of Api::list_each(),
+/// also if the server forgets that state before the last page (Failure::is_expired()).
 asio::awaitable<Result<std::string>> list_all(Api& api, Collection collection, ListOptions options,
                                               std::function<bool(Object)> take);
 

@@ -14,7 +14,7 @@ class OwnUser {
   /// `api` outlives it.
   explicit OwnUser(Api& api) : api_(api) {}
 
-  /// Errors: those of own_username(), Errc::protocol where the answer has no name.
+  /// Errors: those of own_username(), Errc::protocol if the answer has no name.
   asio::awaitable<Result<std::string>> name();
 
  private:

@@ -18,7 +18,7 @@ class PodLog {
  public:
   explicit PodLog(std::unique_ptr<net::Body> body) : body_(std::move(body)) {}
   /// The next bytes, which need not be whole lines; "" is the end, which a log that is followed has when its container
-  /// ends. Errors: those of net::Body, after which what came is a part. Cancellable.
+  /// ends. Errors: those of net::Body; what came before one is only a part of the log. Cancellable.
   asio::awaitable<Result<std::string>> read() { return body_->read(); }
 
  private:

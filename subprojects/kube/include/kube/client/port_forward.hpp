@@ -25,9 +25,9 @@ struct PortForwardOptions {
   std::function<std::uint32_t()> entropy;
 };
 
-/// Opens a connection that carries SPDY/3.1 with `portforward.k8s.io`, as the client: in a WebSocket
-/// (`SPDY/3.1+portforward.k8s.io`) where the server takes that, or else as it is, which is a POST and so works for
-/// roles with only `create`. Which of them is asked for first, and the errors, are as in connect_remote_command.
+/// Opens a connection that carries SPDY/3.1 with `portforward.k8s.io`, as the client. If the server takes that, it runs
+/// in a WebSocket (`SPDY/3.1+portforward.k8s.io`). Otherwise it runs as it is, which is a POST and so works for roles
+/// with only `create`. Which of them is asked for first, and the errors, are as in connect_remote_command.
 asio::awaitable<Result<std::unique_ptr<net::ByteStream>>> connect_port_forward(net::Upgrader& upgrader,
                                                                                async::Clock& clock,
                                                                                PortForwardRequest request,

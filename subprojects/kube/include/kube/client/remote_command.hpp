@@ -30,8 +30,8 @@ struct RemoteCommandOptions {
   std::function<std::uint32_t()> entropy;
 };
 
-/// A command at a remote container. The same rules as CommandConnection: spawn run(), use the channels, destroy it only
-/// after run() has ended.
+/// A command at a remote container. The rules are those of CommandConnection: spawn run(), use the channels, destroy it
+/// only after run() has ended.
 class RemoteCommand {
  public:
   explicit RemoteCommand(std::unique_ptr<CommandConnection> connection) : connection_(std::move(connection)) {}
@@ -44,12 +44,12 @@ class RemoteCommand {
   asio::awaitable<Result<void>> write_stdin(std::string_view bytes) {
     return connection_->write(wire::CommandChannel::in, bytes);
   }
-  /// The end of the command's input, where the protocol can tell it (see connect_remote_command).
+  /// Ends the command's input, if the protocol can (see connect_remote_command).
   void close_stdin() { connection_->finish(wire::CommandChannel::in); }
   asio::awaitable<Result<void>> resize(wire::TerminalSize size);
-  /// The Status document that tells how the command ended, as the server wrote it; "" is success where the protocol
-  /// knows no Status. Waits for the end, so something must read or discard `out` and `err` meanwhile.
-  /// Errors: Errc::closed if the session broke or ended without it, Errc::too_large where it has more than 64 KiB.
+  /// The Status document that says how the command ended, as the server wrote it; "" is success if the protocol knows
+  /// no Status. Waits for the end, so something must read or discard `out` and `err` meanwhile. Errors: Errc::closed if
+  /// the session broke or ended without it, Errc::too_large if it has more than 64 KiB.
   asio::awaitable<Result<std::string>> result();
   /// Gives the command up. The server ends it, or at least its streams.
   void close() { connection_->close(); }
@@ -59,12 +59,12 @@ class RemoteCommand {
   std::unique_ptr<CommandConnection> connection_;
 };
 
-/// Opens a session by the first protocol that the server takes: WebSocket v5; WebSocket v4 in the same request where
-/// the command has no stdin, because v4 cannot tell its end; SPDY/3.1, which is a POST and so works for roles with only
-/// `create` on pods/exec; and for a command with stdin WebSocket v4 at last. A refusal that no other protocol would
-/// change (401, 404, 429) is final. Where GETs are refused and SPDY is not, that is tried first for an hour. Errors:
-/// the server's Status (Errc::api), that of SPDY where all are refused, connect, tls, timeout, protocol. The session's
-/// run() is not started yet.
+/// Opens a session by the first protocol that the server takes. WebSocket comes first: v5, and in the same request v4
+/// if the command has no stdin, because v4 cannot signal its end. SPDY/3.1 comes next, which is a POST and so works for
+/// roles with only `create` on pods/exec. For a command with stdin WebSocket v4 comes last. A refusal that no other
+/// protocol would change (401, 404, 429) is final. If GETs are refused and SPDY is not, SPDY is tried first for an
+/// hour. Errors: the server's Status (Errc::api), that of SPDY if all are refused, connect, tls, timeout, protocol. The
+/// session's run() is not started yet.
 asio::awaitable<Result<std::unique_ptr<RemoteCommand>>> connect_remote_command(net::Upgrader& upgrader,
                                                                                async::Clock& clock,
                                                                                RemoteCommandRequest request,

@@ -1,4 +1,4 @@
-// Reviews: what the API server says of the user of these credentials.
+// Reviews of the user of these credentials: the name and the rights that the API server knows.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -8,8 +8,8 @@
 
 namespace kube {
 
-/// The name by which the API server knows this user (a SelfSubjectReview); "" where its answer has none. Errors:
-/// those of Api::post().
+/// The name by which the API server knows this user (a SelfSubjectReview); "" if its answer has none. Errors: those of
+/// Api::post().
 asio::awaitable<Result<std::string>> own_username(Api& api);
 
 /// Whether this user may do that (a SelfSubjectAccessReview). `attributes` are its `resourceAttributes`, such as

@@ -35,8 +35,8 @@ class SignsOfLife {
   bool is_dead(TimePoint now, Duration silence) const {
     return listening_ && silence > Duration::zero() && now - last_heard_ >= silence && !may_be_stuck();
   }
-  /// Before a peer that may be stuck one ping that waits for its answer is enough. One that we do not read, because
-  /// nobody takes what it says, is pinged so that a write fails once it has gone.
+  /// For a peer that may be stuck, one unanswered ping is enough. A peer that we do not read, because nobody takes its
+  /// data, is pinged so that a write fails once it has gone.
   bool wants_ping() const { return !listening_ || !may_be_stuck() || pings_ < pongs_wanted_; }
 
  private:
