@@ -28,7 +28,7 @@ bool read_operation(std::string_view text, Operation& operation) {
   return false;
 }
 
-/// Moves the object out of the review; an empty one where there is none. Nothing: it is no object.
+/// Moves the object out of the review: an empty one if there is none, nothing if it is no object.
 std::optional<Object> take_object(json::object& request, std::string_view field) {
   json::value* value = request.if_contains(field);
   if (!value || value->is_null()) return Object();

@@ -37,7 +37,7 @@ struct Request {
   Operation operation = Operation::create;
   std::string group, version, plural, subresource;  ///< of what is written
   std::string ns;                                   ///< "" for cluster-wide kinds
-  std::string name;                                 ///< "" where the server still has to make one
+  std::string name;                                 ///< "" if the server still has to make one
   User user;
   bool dry_run = false;
   std::string caller;     ///< IP address that the review came from; "" = an API server, known by its certificate
@@ -58,7 +58,7 @@ Result<std::size_t> review_size(std::string_view body);
 /// of a review), Errc::unsupported (not admission.k8s.io/v1).
 Result<Request> decode_review(std::string_view body);
 
-/// What is answered: allowed, perhaps with a JSON patch and warnings, or refused in words for a person.
+/// The answer: allowed, perhaps with a JSON patch and warnings, or refused in words for a person.
 struct Answer {
   bool allowed = true;
   int code = 200;

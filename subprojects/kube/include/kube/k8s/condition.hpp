@@ -17,7 +17,7 @@ struct Condition {
 
 /// The condition of this type, or nullptr; it lives as long as the list.
 const json::object* find_condition(const json::array& conditions, std::string_view type);
-/// Likewise in a status.
+/// The condition of this type in a status, or nullptr; it lives as long as the status.
 const json::object* find_condition(const json::object& status, std::string_view type);
 
 /// Whether the object has a condition of this type with the status "True".

@@ -1,4 +1,4 @@
-// Finalizers, by which something is done before an object goes.
+// Finalizers, which keep a deleted object until what has to be done first is done.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace kube {
 
-/// A merge patch of `metadata.finalizers`; nothing where there is nothing to change. It names the object's UID and
+/// A merge patch of `metadata.finalizers`; nothing if there is nothing to change. It names the object's UID and
 /// resourceVersion, so that it applies only to the state that was looked at.
 std::optional<json::object> finalizer_patch(const Object& object, std::string_view finalizer, bool wanted);
 

@@ -22,7 +22,7 @@ struct OwnerReference {
   bool block_owner_deletion = false;
 };
 
-/// A resourceVersion as a number (KEP-5504: they are ordered); 0 where it is none.
+/// A resourceVersion as a number (KEP-5504: they are ordered); 0 if it is none.
 std::uint64_t version_number(std::string_view resource_version);
 
 /// The tree of one object. Fields that this program does not know stay in it, so a read-modify-write never loses data
@@ -50,7 +50,7 @@ class Object {
   static Object make(const Resource& resource, const ObjectKey& key);
   /// Takes a parsed document. Errors: Errc::parse if it is not a JSON object with `metadata.name`.
   static Result<Object> from(json::value tree);
-  /// Parses text, with memory of the account where there is one. Errors as `from`, and Errc::too_large where the
+  /// Parses text, with memory of the account if there is one. Errors: those of from(), and Errc::too_large if the
   /// account has too little left.
   static Result<Object> parse(std::string_view text, const std::shared_ptr<MemoryAccount>& account = nullptr);
 
@@ -63,7 +63,7 @@ class Object {
   std::string_view ns() const { return metadata_string("namespace"); }
   std::string_view uid() const { return metadata_string("uid"); }
   std::string_view resource_version() const { return metadata_string("resourceVersion"); }
-  /// The same as a number, 0 where it is none.
+  /// The resourceVersion as a number, 0 if it is none.
   std::uint64_t version_number() const { return kube::version_number(resource_version()); }
   std::string_view creation_timestamp() const { return metadata_string("creationTimestamp"); }
   std::int64_t generation() const;

@@ -28,12 +28,12 @@ struct HttpRequest {
   /// The verb of Kubernetes for metrics ("get", "list", "watch", "create", ...) and the resource's plural.
   std::string_view verb;
   std::string_view resource;
-  /// True where sending it a second time does no harm: after a broken connection it may be repeated.
+  /// True if sending it a second time does no harm: after a broken connection it may be repeated.
   bool repeatable = false;
-  /// True where the answer goes on until somebody ends it: a watch, a log that is followed.
+  /// True if the answer goes on until one side ends it: a watch, a log that is followed.
   bool open_ended = false;
-  /// Asked right before each sending, repeats included: false = it is not sent, and the answer is Errc::stopped. None =
-  /// it may always be.
+  /// Asked right before each sending, repeats included: false = it is not sent, and fails with Errc::stopped. None = it
+  /// may always be sent.
   std::function<bool()> may_send = nullptr;
 };
 
@@ -60,12 +60,12 @@ struct ListOptions {
   bool metadata_only = false;    ///< objects come with their metadata alone (PartialObjectMetadata)
 };
 
-/// What a watch is to tell, and from where on.
+/// Which events a watch is to send, and from which version on.
 struct WatchOptions {
   Selection selection;
   std::string resource_version;       ///< where to start; "" together with send_initial_events
   std::chrono::seconds timeout{300};  ///< the server ends the watch after this time
-  bool bookmarks = true;              ///< the server tells now and then how far the watch has come
+  bool bookmarks = true;              ///< the server sends now and then how far the watch has come
   bool send_initial_events = false;   ///< KEP-3157: the list arrives as events, ended by an annotated bookmark
   bool metadata_only = false;         ///< objects come with their metadata alone (PartialObjectMetadata)
 };
@@ -88,11 +88,11 @@ struct Patch {
   bool force = false;  ///< take over fields of other managers; of server-side apply only
 };
 
-/// What becomes of an object's dependents: what its kind's default is, deletion after it, deletion before it, or they
-/// lose this owner and stay.
+/// What becomes of an object's dependents: the default of its kind, deletion after it, deletion before it, or they lose
+/// this owner and stay.
 enum class Propagation { server_default, background, foreground, orphan };
 
-/// Options of a delete. A precondition that does not hold answers 409.
+/// Options of a delete. The server answers 409 if a precondition does not hold.
 struct DeleteOptions {
   std::string uid;               ///< precondition, "" = none
   std::string resource_version;  ///< precondition, "" = none

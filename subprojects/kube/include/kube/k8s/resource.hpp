@@ -36,8 +36,8 @@ struct ObjectKey {
   bool operator==(const ObjectKey&) const = default;
   /// "namespace/name", or "name" for cluster-wide kinds.
   std::string text() const { return ns.empty() ? name : ns + "/" + name; }
-  /// The key of a namespaced object from "namespace/name". Nothing where a part is empty, or where the text has no
-  /// slash or more than one. The form of the parts is not checked.
+  /// The key of a namespaced object from "namespace/name". Nothing if a part is empty, or if the text has no slash or
+  /// more than one. The form of the parts is not checked.
   static std::optional<ObjectKey> parse(std::string_view text);
 };
 

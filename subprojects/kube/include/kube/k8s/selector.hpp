@@ -12,14 +12,13 @@ namespace kube {
 /// A parsed pair of selectors; everything matches an empty one.
 class Selector {
  public:
-  /// Errors: Errc::parse for what has not the form of a selector.
+  /// Errors: Errc::parse for what is not a selector.
   static Result<Selector> parse(std::string_view labels, std::string_view fields);
-  /// Whether the object meets both selectors, where a field that it does not have is the empty string. Where it neither
-  /// matches nor excludes() it, only a server knows.
+  /// Whether the object meets both selectors; a field that it does not have counts as the empty string. If this and
+  /// excludes() are both false, only a server knows.
   bool matches(const json::object& object) const;
   /// Whether the object shows that a server would not have chosen it. A field that it does not show decides nothing: an
-  /// API server works some fields out, takes a default for others, and leaves all but metadata out where it is asked
-  /// to.
+  /// API server works some fields out, takes a default for others, and leaves all but metadata out if it is asked to.
   bool excludes(const json::object& object) const;
   bool empty() const { return labels_.empty() && fields_.empty(); }
   /// The paths that the field selector names, as "spec.nodeName".

@@ -15,7 +15,7 @@ inline constexpr std::chrono::seconds max_retry_after{300};
 
 /// Makes a Status from an HTTP answer. `body` may be a `Status` document, other text, or garbage: text is cut to 512
 /// bytes and made printable, and so is a document for which the account has no memory left. `retry_after` is the
-/// header's value in seconds, "" where absent; what is read of it is at most max_retry_after.
+/// header's value in seconds, "" if absent; what is read of it is at most max_retry_after.
 Status read_status(int http_code, std::string_view body, std::string_view retry_after = {},
                    const std::shared_ptr<MemoryAccount>& account = MemoryAccount::of_process());
 
