@@ -21,7 +21,7 @@ namespace {
 
 /// The most names that are looked up or wait; a further one fails at once.
 constexpr std::size_t max_names = 1024;
-/// A server has a handful of addresses; whoever names more of them is not followed to each.
+/// A server has a handful of addresses; of a longer list the rest is left out.
 constexpr std::size_t max_addresses = 16;
 
 Result<Resolver::Addresses> ask_the_system(const std::string& host) {
@@ -60,7 +60,7 @@ class WithoutSignals {
 
 /// What loops and threads share, under the mutex.
 struct Resolver::State : std::enable_shared_from_this<State> {
-  /// Somebody who waits, on a loop that lives for as long as this is listed.
+  /// A caller that waits, on a loop that lives for as long as this is listed.
   struct Waiter {
     explicit Waiter(const asio::any_io_executor& on) : executor(on), done(on) {}
     asio::any_io_executor executor;

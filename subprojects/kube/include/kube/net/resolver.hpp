@@ -15,16 +15,16 @@ namespace kube::net {
 
 namespace asio = boost::asio;
 
-/// The system can only be asked by a thread that waits, perhaps for a minute, and cannot be told to stop. Each name has
-/// a thread of its own while it is looked up, and is looked up once at a time, whoever asks for it. May be used from
-/// any loop.
+/// The system can only be asked by a thread that waits, perhaps for a minute, and cannot be stopped. So each name has a
+/// thread of its own while it is looked up. It is looked up once at a time, however many callers ask for it. May be
+/// used from any loop.
 class Resolver {
  public:
   using Addresses = std::vector<asio::ip::address>;
   /// Waits for the answer; called on threads of the resolver, must not throw.
   using Ask = std::function<Result<Addresses>(const std::string& host)>;
 
-  /// So many names at a time; more wait for their turn.
+  /// Looks up at most `max_threads` names at a time; more wait for their turn.
   explicit Resolver(Ask ask, std::size_t max_threads = 16);
   /// The system's, one for this process.
   static const std::shared_ptr<Resolver>& of_the_system();

@@ -24,7 +24,7 @@ struct ResponseHead {
   int status = 0;
   HttpHeaders headers;
 
-  /// As find_header().
+  /// The first value of that header, compared without regard to ASCII case; "" if there is none.
   std::string_view header(std::string_view name) const;
 };
 
@@ -48,10 +48,10 @@ struct Response {
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// Sends the request and waits for the answer's headers, at most until the deadline (Errc::timeout). What an exec
-  /// plugin takes to give credentials, at which somebody may log in, comes on top. An answer with any HTTP status is a
-  /// success here. Errors: connect, tls, closed, timeout, protocol, too_large, stopped, invalid_input (a header that
-  /// HTTP does not allow), and those of the credentials.
+  /// Sends the request and waits for the answer's headers, at most until the deadline (Errc::timeout). The time that an
+  /// exec plugin takes to give credentials, in which a person may log in, is added to that. An answer with any HTTP
+  /// status is a success here. Errors: connect, tls, closed, timeout, protocol, too_large, stopped, invalid_input (a
+  /// header that HTTP does not allow), and those of the credentials.
   virtual asio::awaitable<Result<Response>> send(HttpRequest request, Deadline deadline) = 0;
 };
 
@@ -61,22 +61,21 @@ class ByteStream {
   virtual ~ByteStream() = default;
   /// Reads at least one byte; 0 is the end. Errors: Errc::closed. Cancellable.
   virtual asio::awaitable<Result<std::size_t>> read_some(std::span<char> buffer) = 0;
-  /// Writes everything, in one TLS record where it fits. One writer at a time.
+  /// Writes everything, in one TLS record if it fits. One writer at a time.
   virtual asio::awaitable<Result<void>> write(std::string_view bytes) = 0;
   /// Closes both directions at once; a pending read ends.
   virtual void close() = 0;
   /// From now on waits for a peer that is there and does not read, however long that takes. Otherwise one that takes
   /// nothing for half a minute is given up.
   virtual void be_patient() {}
-  /// True where the peer acknowledges nothing, though it was sent again and again for a quarter of a minute: it is
-  /// gone.
+  /// True if the peer acknowledges nothing, though it was sent again and again for a quarter of a minute: it is gone.
   virtual bool is_cut_off() const { return false; }
 };
 
 /// What came of asking for an upgrade: a stream after 101, or else the answer's head and at most 64 KiB of its body.
 struct Upgraded {
   ResponseHead head;
-  std::unique_ptr<ByteStream> stream;  ///< null where the server did not switch protocols
+  std::unique_ptr<ByteStream> stream;  ///< null if the server did not switch protocols
   std::string refusal;                 ///< the body of an answer other than 101
 };
 

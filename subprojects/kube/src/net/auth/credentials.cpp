@@ -13,7 +13,7 @@ namespace kube::net {
 namespace {
 
 constexpr std::chrono::seconds look_interval{10};
-/// A plugin that has failed is left alone for so long: it may have asked somebody for a password.
+/// A plugin that has failed is left alone for so long: it may have asked a person for a password.
 constexpr std::chrono::seconds failure_memory{5};
 
 /// One piece of text that is given inline, or lies in a file that may change.
@@ -22,7 +22,7 @@ class Source {
   Source() = default;
   Source(std::string inline_text, std::string path) : text_(std::move(inline_text)), path_(std::move(path)) {}
 
-  /// Reads the file where it has changed since the last look; true if the text is another one now. A failure leaves the
+  /// Reads the file if it has changed since the last look; true if the text is another one now. A failure leaves the
   /// text as it was.
   Result<bool> refresh() {
     if (path_.empty()) return false;

@@ -77,7 +77,7 @@ class Child {
       }
     }
   }
-  /// How it ended, "" where all went well.
+  /// How it ended, "" if all went well.
   std::string fault() const {
     if (WIFSIGNALED(status_)) return "was ended by signal " + std::to_string(WTERMSIG(status_));
     if (WEXITSTATUS(status_) != 0) return "ended with exit code " + std::to_string(WEXITSTATUS(status_));

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds head_start{250};
 /// The addresses of a server that are tried side by side.
 struct Dialer::Race {
   explicit Race(const asio::any_io_executor& executor) : news(executor) {}
-  async::Event news;  ///< somebody has arrived or failed
+  async::Event news;  ///< an attempt has succeeded or failed
   std::size_t running = 0;
   std::optional<tcp::socket> winner;
   std::optional<Failure> failure;  ///< the last
@@ -69,7 +69,7 @@ asio::awaitable<Result<tcp::socket>> Dialer::connect(const wire::ServerUrl& serv
   } catch (...) {
     interrupted = std::current_exception();
   }
-  // The state is reset only where the cancellation has come already: else the next one would be forgotten.
+  // The state is reset only if the cancellation has come already: otherwise the next one would be forgotten.
   if (interrupted) co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   // A cancellation that came in the same turn as the connection would be thrown here, and leave the runners without
   // their group.

@@ -18,9 +18,9 @@ class Http1Head {
 
   Http1Head& add(std::string_view name, std::string_view value);
   Http1Head& add(const Headers& headers);
-  /// The text, the empty line included. Errors: Errc::invalid_input, where method or target have a space or a control
-  /// character, a name has one of them or a colon, or a value has a control character other than a tab: they would end
-  /// the line, and begin another one.
+  /// The text, the empty line included. Errors: Errc::invalid_input if method or target have a space or a control
+  /// character, a name has one of them or a colon, or a value has a control character other than a tab. Such characters
+  /// would end the line and begin another one.
   Result<std::string> finish();
 
  private:

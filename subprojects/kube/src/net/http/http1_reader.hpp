@@ -53,7 +53,7 @@ class Http1Reader {
     }
   }
 
-  /// Whether all of the body has arrived, as far as the header tells its length.
+  /// Whether all of the body has arrived, as far as the header gives its length.
   bool has_body() const {
     const auto left = parser_->content_length_remaining();
     return left && *left <= buffered();
@@ -92,7 +92,7 @@ class Http1Reader {
     co_return std::string();
   }
 
-  /// Has `allows` asked about all bytes that come; where it says no, reading fails (Errc::too_large).
+  /// Asks `allows` about all bytes that come; if it returns false, reading fails (Errc::too_large).
   void meter(std::function<bool(std::size_t count)> allows) { allows_ = std::move(allows); }
 
   /// Reads more bytes without looking at them; 0 = the peer has closed.

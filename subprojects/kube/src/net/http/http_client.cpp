@@ -110,18 +110,18 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
     if (request.open_ended) return watches;
     return request.may_send ? fenced : requests;
   }
-  /// One more HTTP/1.1 connection, for as long as it lives; null where there are enough.
+  /// One more HTTP/1.1 connection, for as long as it lives; null if there are enough.
   static std::shared_ptr<void> take_slot(const SharedLane& lane);
   asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
-  /// As dial(), for a connection of that lane.
+  /// Dials for a connection of that lane.
   asio::awaitable<Result<Dialed>> dial_for(SharedLane lane, Deadline deadline);
   asio::awaitable<void> connect(SharedLane lane, std::shared_ptr<Attempt> attempt);
   void note_success();
-  /// Has requests fail at once for a while.
+  /// Makes requests fail at once for a while.
   void note_failure(const Failure& failure);
   asio::awaitable<Result<void>> open(SharedLane lane, Deadline deadline);
   asio::awaitable<void> serve(SharedLane lane, std::shared_ptr<Http2Connection> connection);
-  /// A connection for one request to a server that spoke HTTP/1.1; null where it speaks HTTP/2 now, or the credentials
+  /// A connection for one request to a server that spoke HTTP/1.1; null if it speaks HTTP/2 now, or the credentials
   /// have changed: then the caller looks again.
   asio::awaitable<Result<std::unique_ptr<Http1Connection>>> dial_http1(SharedLane lane, Deadline deadline);
   asio::awaitable<Result<Way>> acquire(SharedLane lane, Deadline deadline);
@@ -140,7 +140,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   void give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) const;
   /// The connection that was used last, if the server still waits on it.
   std::unique_ptr<Http1Connection> take_idle(Lane& lane) const;
-  /// Asks whether all fenced requests under way may still be, and gives them up where one may not.
+  /// Asks whether all fenced requests under way may still be sent, and gives them up if one may not.
   void look_at_fences();
   void look_later();
   void drop_fenced();
@@ -165,8 +165,8 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   HttpClientCounters counters;
 };
 
-/// The sending of a request whose fence may fall (HttpRequest::may_send), until its answer begins. A request without
-/// one is let be.
+/// The sending of a request whose fence may fall (HttpRequest::may_send), until its answer begins. A request without a
+/// fence is left alone.
 ///
 /// What is on its way when the fence falls would be carried out whenever the network lets it through, after another
 /// process has begun to write. So its connection is reset then, which throws away what has not left this machine.
@@ -183,8 +183,8 @@ class HttpClient::Impl::FencedSending {
     if (!request_.may_send) return;
     impl_.under_way.erase(at_);
     if (impl_.under_way.empty() && impl_.look) impl_.clock.cancel(*std::exchange(impl_.look, std::nullopt));
-    // Whoever has stopped waiting has not taken the request back, and nobody asks for its fence any more: its
-    // connection ends with the others that wait on it. One of HTTP/1.1 ends with its request.
+    // A caller that has stopped waiting has not taken the request back, and its fence is not asked any more. So its
+    // connection ends with the other requests that wait on it; one of HTTP/1.1 ends with its request.
     if (const auto connection = http2_.lock(); connection && !settled_) connection->drain();
   }
   FencedSending(const FencedSending&) = delete;
@@ -319,7 +319,7 @@ asio::awaitable<Result<void>> HttpClient::Impl::open(SharedLane lane, Deadline d
   const std::uint64_t dialed_with = credentials->generation();
   KUBE_CO_TRY(dialed, co_await dial_for(lane, deadline));
   http1_server = !dialed.http2;
-  // Whoever waits dials again, with the credentials that came meanwhile.
+  // Those who wait dial again, with the credentials that came meanwhile.
   if (dialed_with != credentials->generation()) co_return Result<void>();
   if (http1_server) {
     if (auto slot = take_slot(lane))
@@ -349,7 +349,7 @@ asio::awaitable<void> HttpClient::Impl::serve(SharedLane lane, std::shared_ptr<H
     }
   };
   const AtEnd at_end{*lane, connection};
-  const Failure ended = co_await connection->run();  // its streams have been told
+  const Failure ended = co_await connection->run();  // its streams have ended by then
   static_cast<void>(ended);
 }
 
@@ -452,8 +452,8 @@ Http1Connection::Headers HttpClient::Impl::own_headers() {
   return headers;
 }
 
-/// Whether a refused request is worth another try: once, where a plugin makes credentials. What is refused so was not
-/// carried out.
+/// Whether a refused request is worth another try: once, if a plugin makes credentials. A request that was refused in
+/// this way was not carried out.
 asio::awaitable<bool> HttpClient::Impl::has_new_credentials(int status, std::uint64_t issue, bool& asked) {
   if (status != 401 || std::exchange(asked, true)) co_return false;
   co_return co_await credentials->renew(issue);

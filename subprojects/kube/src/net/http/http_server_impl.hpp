@@ -1,4 +1,4 @@
-// What a server shares between its ports (http_server.cpp) and its connections (http_server_session.cpp).
+// The state that a server shares between its ports (http_server.cpp) and its connections (http_server_session.cpp).
 #pragma once
 
 #include "http1_reader.hpp"

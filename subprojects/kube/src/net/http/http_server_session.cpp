@@ -131,7 +131,7 @@ class HttpServer::Impl::Answer final : public ServerResponse {
   bool broken_ = false;
 };
 
-/// Waits for a request and reads its header; none in time, or a connection that is left, is nothing.
+/// Waits for a request and reads its header; nothing if none comes in time, or if the peer has closed.
 asio::awaitable<std::optional<Result<void>>> HttpServer::Impl::read_head(Session& session, bool first) {
   if (session.idle && !first) {
     auto count = co_await async::with_timeout(clock, session.reader.fill(*session.stream), options.idle_timeout);
@@ -254,9 +254,9 @@ asio::awaitable<void> HttpServer::Impl::handle(const ServerRequest& request, Ans
     async::TaskGroup& group;
     bool has_returned = false;
     ~AtEnd() {
-      // The last chunk would tell a client that only its sending side is closed that it has all of the body.
+      // A client that has closed only its sending side would take the last chunk for the end of the whole body.
       if (!has_returned) answer.abort();
-      group.cancel();  // whoever watches the client
+      group.cancel();  // the task that watches the client
     }
   };
   AtEnd at_end{answer, group};

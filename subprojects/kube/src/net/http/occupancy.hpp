@@ -1,5 +1,5 @@
-// What the connections of a server hold together, and who goes when there is no more room. Most of them are of
-// strangers: whoever reaches a port may open them.
+// The connections of a server: how much they hold together, and which of them is closed when there is no more room.
+// Most of them are of strangers, because anyone who reaches a port may open them.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kube::net {
 /// One connection, as far as room is concerned.
 struct Guest {
   std::unique_ptr<ByteStream> stream;
-  /// It is the peer's turn: to finish a handshake, to begin or finish a request, to take an answer. Only then it may be
+  /// It is the peer's turn: to finish a handshake, to begin or finish a request, to take an answer. Only then may it be
   /// closed.
   bool waiting = true;
   bool served = false;   ///< has had an answer
@@ -36,10 +36,10 @@ class Occupancy {
 
   /// Makes room for one more connection, of which nothing is known yet; false if all such are busy.
   bool make_room() { return make_room(strangers_); }
-  /// Closes the one that has kept the server waiting for longest, of strangers while there is one; false if all are
+  /// Closes the connection that has kept the server waiting for longest, a stranger's if there is one; false if all are
   /// busy.
   bool close_one() { return close_one(strangers_) || close_one(known_); }
-  /// The guest stays in here until the place it got is given to leave(). At first it is a stranger.
+  /// The guest stays here until the returned place is given to leave(). At first it is a stranger.
   std::list<Guest*>::iterator enter(Guest& guest);
   /// The guest has shown who it is, and goes over to those who are known; false if it may not stay, because all of
   /// them are busy or it was closed meanwhile.

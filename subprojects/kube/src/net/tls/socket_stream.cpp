@@ -47,14 +47,14 @@ Failure failure_of(const error_code& error) {
   return {Errc::closed, error.message()};
 }
 
-/// The system throws away what has not left when it closes the socket, also where it ends the process.
+/// The system throws away what has not left when it closes the socket, also when the process ends.
 void have_close_reset(int handle) {
   // Not by an option of Asio, whose destructors take it back.
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(handle, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
-/// With `resets`, the peer is told that something may be missing, and not that it is the end.
+/// With `resets`, the peer sees that something may be missing, and not an orderly end.
 void close_socket(tcp::socket& socket, bool resets) {
   error_code ignored;
   if (!resets) socket.shutdown(tcp::socket::shutdown_both, ignored);
@@ -216,7 +216,7 @@ bool is_address(const std::string& text) {
   return !error;
 }
 
-/// Why the peer's certificate was not taken, for people. `names` is whom it is for, where that was the reason.
+/// Why the peer's certificate was refused, for people. `names` is whom it is for, if that was the reason.
 std::string verdict(const std::string& server_name, long result, const std::string& names) {
   std::string text = std::string("the server's certificate was not accepted: ") + X509_verify_cert_error_string(result);
   if (result != X509_V_ERR_HOSTNAME_MISMATCH && result != X509_V_ERR_IP_ADDRESS_MISMATCH) return text;
@@ -233,7 +233,7 @@ std::string names_of(const X509* certificate) {
   return count > 8 ? names + ", ..." : names;
 }
 
-/// Writes down whom a certificate is for that was not taken.
+/// Notes whom a refused certificate is for.
 int note_names(int accepted, X509_STORE_CTX* verification) {
   if (accepted == 1 || X509_STORE_CTX_get_error_depth(verification) != 0) return accepted;
   const auto* tls =

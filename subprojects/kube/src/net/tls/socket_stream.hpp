@@ -30,8 +30,8 @@ class ClientStream : public ByteStream {
   virtual bool is_quiet() = 0;
   /// Bytes that the system has taken for sending. Those behind them have not left this process.
   virtual std::uint64_t bytes_taken() const = 0;
-  /// From now on the end of the connection is a reset: what has not left this machine by then never does, also where
-  /// the end of this process ends it.
+  /// From now on the end of the connection is a reset: what has not left this machine by then never does, also if the
+  /// end of this process ends it.
   virtual void reset_at_close() = 0;
 };
 
@@ -51,7 +51,7 @@ struct ClientTls {
   bool offers_http2 = false;
 };
 
-/// The client's handshake. Errors: Errc::tls, saying what is wrong with the certificate; Errc::connect where the
+/// The client's handshake. Errors: Errc::tls, saying what is wrong with the certificate; Errc::connect if the
 /// connection broke.
 asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, ClientTls how,
                                                       std::shared_ptr<Traffic> traffic = nullptr);
@@ -59,7 +59,7 @@ asio::awaitable<Result<Secured>> tls_handshake_client(tcp::socket socket, Client
 /// A TLS connection of a server; may be closed from the start, within the handshake too.
 class TlsServerStream : public ByteStream {
  public:
-  /// Comes before reads and writes; answers who the client is, where it has shown a certificate that is verified.
+  /// Comes before reads and writes; returns who the client is, if it has shown a certificate that is verified.
   virtual asio::awaitable<Result<std::optional<CertificateSubject>>> handshake() = 0;
 };
 std::unique_ptr<TlsServerStream> make_tls_server_stream(tcp::socket socket, const TlsContext& context);

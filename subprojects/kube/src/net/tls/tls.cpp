@@ -15,7 +15,8 @@ void set_versions(SSL_CTX* context) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
 }
 
-/// What the reading of `count` certificates ended with: the end of the text, or a certificate that cannot be read.
+/// Checks what the reading of `count` certificates ended with: the end of the text, or a certificate that cannot be
+/// read.
 Result<void> expect_end(int count, std::string_view what) {
   const unsigned long end = ERR_peek_last_error();
   const bool clean = ERR_GET_LIB(end) == ERR_LIB_PEM && ERR_GET_REASON(end) == PEM_R_NO_START_LINE;
@@ -67,7 +68,7 @@ Result<void> use_certificate(SSL_CTX* context, std::string_view certificate_pem,
   return {};
 }
 
-/// A server takes HTTP/1.1 where the client offers it, and does without the extension otherwise.
+/// A server takes HTTP/1.1 if the client offers it, and does without the extension otherwise.
 int select_http1(SSL*, const unsigned char** out, unsigned char* out_length, const unsigned char* offered,
                  unsigned int length, void*) {
   static constexpr unsigned char http1[] = "\x08http/1.1";

@@ -38,7 +38,7 @@ TlsSocket::TlsSocket(tcp::socket socket, SSL_CTX* context) : socket_(std::move(s
   socket_.native_non_blocking(true, ignored);
 }
 
-// The socket is asked for its handle each time: after it was closed, the number may be somebody else's.
+// The socket is asked for its handle each time: after it was closed, the number may be that of another file.
 int TlsSocket::write_bytes(BIO* bio, const char* bytes, int count) {
   TlsSocket& self = *static_cast<TlsSocket*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
@@ -122,7 +122,7 @@ asio::awaitable<error_code> TlsSocket::wait(Next next) {
   co_return error;
 }
 
-// Before an operation, not after it: a cancellation in between must not lose what was read.
+// Called before an operation, not after it: a cancellation in between must not lose what was read.
 asio::awaitable<void> TlsSocket::give_way(int& turns) {
   if (++turns < max_turns_in_a_row) co_return;
   turns = 0;

@@ -18,8 +18,8 @@ using boost::asio::ip::tcp;
 using boost::system::error_code;
 
 /// One reader and one writer at a time. Operations that need not wait answer at once; now and then they let the others
-/// of the loop have their turn first. Errors are those of Asio: `eof` where the peer has said that it is the end,
-/// `stream_truncated` where it has not, `operation_aborted` after a cancellation or close_socket(). A write that was
+/// of the loop have their turn first. Errors are those of Asio: `eof` if the peer has said that it is the end,
+/// `stream_truncated` if it has not, `operation_aborted` after a cancellation or close_socket(). A write that was
 /// cancelled may have left half a record: nothing can be written behind it.
 class TlsSocket {
  public:
@@ -33,12 +33,12 @@ class TlsSocket {
   tcp::socket& socket() { return socket_; }
 
   asio::awaitable<error_code> handshake(Role role);
-  /// Reads what there is of as many records as fit in; `count` is 0 where it fails.
+  /// Reads what there is of as many records as fit in; `count` is 0 if it fails.
   asio::awaitable<error_code> read_some(std::span<char> buffer, std::size_t& count);
   /// Writes all of it, in as few records as hold it.
   asio::awaitable<error_code> write(std::string_view bytes);
-  /// Tells the peer that nothing comes behind what it has got: in one piece or not at all, and without waiting. Nothing
-  /// can be written afterwards.
+  /// Sends the peer the end of the data (close_notify), in one piece or not at all, and without waiting. Nothing can be
+  /// written afterwards.
   void say_goodbye();
   /// True while there is nothing to read, not even the end. What the peer has said to TLS alone, such as its tickets,
   /// is taken in. Not while a read is pending.
@@ -49,7 +49,7 @@ class TlsSocket {
  private:
   enum class Next : std::uint8_t { done, readable, writable, failed };
 
-  /// What is to happen after a call of OpenSSL; where it failed, `error` says why.
+  /// What is to happen after a call of OpenSSL; if it failed, `error` says why.
   Next judge(int result, error_code& error);
   asio::awaitable<error_code> wait(Next next);
   asio::awaitable<void> give_way(int& turns);
@@ -67,7 +67,7 @@ class TlsSocket {
   error_code cause_;         // why the socket failed
   bool at_end_ = false;      // the peer sends no more
   bool more_ = false;        // what is sent is not the end of what is to be sent
-  error_code read_failure_;  // for the next read, where something came before it
+  error_code read_failure_;  // for the next read, if something came before it
   int reads_ = 0, writes_ = 0;
   std::uint64_t taken_ = 0;
   std::unique_ptr<SSL, Free> tls_;

@@ -39,7 +39,7 @@ bool add_names(X509_NAME* name, const CertificateSubject& subject) {
   return add("CN", subject.common_name);
 }
 
-/// The subject alternative names as an extension; null where there are none.
+/// The subject alternative names as an extension; null if there are none.
 Result<openssl::Extension> alternative_names(const CertificateSubject& subject) {
   if (subject.ip_addresses.empty() && subject.dns_names.empty()) return openssl::Extension();
   GENERAL_NAMES* names = sk_GENERAL_NAME_new_null();
@@ -155,7 +155,7 @@ Result<CertificateRequestInfo> read_certificate_request(std::string_view request
   const openssl::Bio bio = openssl::bio_of(request_pem);
   const openssl::CertificateRequest request(PEM_read_bio_X509_REQ(bio.get(), nullptr, openssl::no_passphrase, nullptr));
   if (!request) return fail(Errc::parse, "certificate request: " + openssl::take_error());
-  // Whoever asks must hold the key.
+  // The requester must hold the key.
   if (X509_REQ_verify(request.get(), X509_REQ_get0_pubkey(request.get())) != 1)
     return fail(Errc::parse, "certificate request: its signature is not by its own key");
   CertificateRequestInfo info;
@@ -222,7 +222,7 @@ struct Signer {
   const X509* certificate;
 };
 
-/// A certificate for the public half of `key`; signed by `signer`, or by itself where there is none.
+/// A certificate for the public half of `key`; signed by `signer`, or by itself if there is none.
 Result<std::string> sign_certificate(EVP_PKEY* key, const Content& content, const Signer* signer) {
   const auto& [subject, now, validity, purpose] = content;
   KUBE_TRY(names, alternative_names(subject), "certificate");
@@ -252,7 +252,7 @@ Result<std::string> sign_certificate(EVP_PKEY* key, const Content& content, cons
     const openssl::Extension extension(X509V3_EXT_conf_nid(nullptr, &context, kind, value));
     return extension && X509_add_ext(certificate.get(), extension.get(), -1) == 1;
   };
-  // Key identifiers tell apart authorities of one name.
+  // Key identifiers distinguish authorities of one name.
   if (!add(NID_basic_constraints, purpose.constraints) || !add(NID_key_usage, purpose.key_usage) ||
       !add(NID_ext_key_usage, purpose.extended_usage) || !add(NID_subject_key_identifier, "hash") ||
       (signer && !add(NID_authority_key_identifier, "keyid:always")) ||

@@ -259,7 +259,7 @@ TEST_CASE("an exec plugin is asked once more for a request that was refused, and
       const bool right = request.headers.at("authorization") == wanted;
       connection.h2.answer(id, right ? 200 : 401, right ? "fine" : "who are you?");
     };
-    // Not even where the request may not be repeated otherwise: a refused one was not carried out.
+    // Also for a request that may not be repeated otherwise: a refused one was not carried out.
     std::string answer = co_await ask(pair.client, request_for("/", false, "POST"));
     CHECK(answer == "200 fine");
     CHECK(given.runs() == 2);

@@ -1,4 +1,4 @@
-// What a program reads of the files that its cluster's config names.
+// The files that the configuration of a cluster names, and what a program reads of them.
 #include "kube/net/auth/infer_config.hpp"
 
 #include <doctest/doctest.h>

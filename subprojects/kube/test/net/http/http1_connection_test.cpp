@@ -1,4 +1,4 @@
-// What a connection of a client knows of the request that has failed on it.
+// How far a request had come that has failed on a connection of a client.
 #include "net/http/http1_connection.hpp"
 
 #include <doctest/doctest.h>

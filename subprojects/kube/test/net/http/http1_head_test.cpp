@@ -1,4 +1,4 @@
-// What a head of HTTP/1.1 carries, and what neither a client nor a server writes into one.
+// Heads of HTTP/1.1: what they carry, and what neither a client nor a server writes into one.
 #include "kube/net/http/http_client.hpp"
 #include "served.hpp"
 #include "support/run.hpp"

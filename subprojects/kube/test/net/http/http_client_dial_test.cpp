@@ -176,7 +176,7 @@ TEST_CASE("addresses that do not answer do not use up the time for one that does
     const std::string answer = co_await ask(client, request_for("/"), 5s);
     CHECK(answer == "200 answer to /prefix/");
     CHECK(pair.server.accepted == 1);
-    // Where none answers, and where the rest refuses, that is said.
+    // The failure says if none answers, and if the rest refuses.
     pair.server.close_port();
     HttpClient without(executor, real,
                        credentials(config_for(pair.server.port(), pair.identity.certificate_pem, "localhost")),
@@ -208,7 +208,7 @@ TEST_CASE("what may not be sent any more is not sent, neither after a dial nor a
     bool may_send = true;
     pair.server.on_request = [&](Connection& connection, std::int32_t, const H2Server::Request&) {
       ++requests;
-      may_send = false;  // somebody else leads now
+      may_send = false;  // another process leads now
       connection.drop();
     };
     HttpRequest patch = request_for("/", true, "PATCH");

@@ -6,8 +6,8 @@ namespace kube::test {
 
 namespace {
 
-/// Says what a script has it say, over plain TCP: one answer for each request in turn. An answer that ends with
-/// "<close>" ends its connection.
+/// Sends the answers of a script over plain TCP, one for each request in turn. An answer that ends with "<close>" ends
+/// its connection.
 struct Scripted {
   async::TaskGroup group;
   asio::ip::tcp::acceptor acceptor;
@@ -50,7 +50,7 @@ struct Scripted {
   }
 };
 
-/// Answers each request with the same begin, and with something every few milliseconds until its peer has gone.
+/// Answers each request with the same beginning, and with something every few milliseconds until its peer has gone.
 struct Endless {
   async::TaskGroup group;
   asio::ip::tcp::acceptor acceptor;
@@ -116,7 +116,7 @@ TEST_CASE("over HTTP/1.1 the connections of a client are bounded, busy ones too"
     std::string answer = co_await ask(client, request_for("/3"), 50ms);
     CHECK(answer.starts_with("connect: all 2 connections to 127.0.0.1:"));
     CHECK(server.accepted == 2);
-    // Who lets go of a body, read or not, makes room.
+    // Letting go of a body, read or not, makes room.
     one->body.reset();
     const auto four = co_await client.send(request_for("/4"), real.deadline_in(5s));
     CHECK(four.has_value());

@@ -147,7 +147,7 @@ TEST_CASE("watches have connections of their own, as many as they need, and leav
     CHECK(pair.server.accepted == 4);
     CHECK(pair.client.counters().by_watches.connections == 3);
     CHECK(pair.client.counters().by_watches.streams == 9);
-    // One more is told at once that there is no room, and requests do not notice.
+    // One more fails at once, because there is no room, and requests do not notice.
     answer = co_await ask(pair.client, watch_for("/watch"));
     CHECK(answer.starts_with("connect: every stream of 3 connections to 127.0.0.1:"));
     answer = co_await ask(pair.client, request_for("/"));
@@ -179,7 +179,7 @@ TEST_CASE("a request for which no stream is free waits for one, until its deadli
     CHECK(answer == "200 fine");
     co_await group.join();
     for (const std::string& each : late) CHECK(each.starts_with("timeout: "));
-    // Who waits when the client is stopped is told.
+    // A request that waits when the client is stopped fails.
     std::string stopped;
     for (std::string& each : late) group.spawn(ask_into(pair.client, request_for("/never"), each));
     co_await wait_until([&] { return pair.client.counters().by_requests.streams == 3; });

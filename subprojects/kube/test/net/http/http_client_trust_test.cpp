@@ -52,7 +52,7 @@ TEST_CASE("a server that cannot be trusted is refused with the reason") {
         CHECK(contains(answer, test.part));
       }
       co_await client.stop();
-      // Only where the kubeconfig says so is a certificate not looked at.
+      // Only if the kubeconfig says so is a certificate not checked.
       config.insecure_skip_tls_verify = true;
       config.ca_pem.clear();
       HttpClient careless(executor, real, credentials(config));

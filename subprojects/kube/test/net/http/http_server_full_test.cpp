@@ -140,7 +140,7 @@ TEST_CASE("who is known by a certificate has room beside strangers, and neither 
         {.certificate_pem = own.certificate_pem, .key_pem = own.key_pem, .client_ca_pem = known.certificate_pem});
     REQUIRE(tls.has_value());
     options.tls = std::move(*tls);
-    // Whoever is known stays until the end, as a stream does.
+    // Those who are known stay until the end, as streams do.
     Served served(executor, std::move(options),
                   [&](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
                     ++entered;
@@ -212,7 +212,7 @@ TEST_CASE("the server holds no more than it may: the oldest unfinished requests 
     CHECK(served.server.counters().evicted == 7);
     const std::string answer = co_await talk(served.port, last_request);
     CHECK(answer.ends_with("/last 0"));
-    // Who was left is served when the rest has come.
+    // The one that was left is served when the rest has come.
     co_await slow.back().send(std::string(10'000, 'b'));
     const std::string late = co_await slow.back().read_until("40000");
     CHECK(late.ends_with("/ 40000"));

@@ -149,7 +149,7 @@ TEST_CASE("a streamed answer that is cut off has no last chunk, unless its handl
       (void)co_await response.start(200, {});
       (void)co_await response.write("first");
       if (request.target == "/return")
-        (void)co_await real.wait_until(real.now() + 1h);  // returns where it is cancelled
+        (void)co_await real.wait_until(real.now() + 1h);  // returns if it is cancelled
       else
         co_await real.sleep(1h);
     });
@@ -301,7 +301,7 @@ TEST_CASE("a server has several ports, which come and go, and counts their conne
     CHECK(served.server.counters().connections <= 2);
 
     served.server.close(*second);
-    // Who is connected is served.
+    // Those who are connected are served.
     co_await sockets[2].send(bytes);
     CHECK((co_await sockets[2].read_all()).ends_with("at " + std::to_string(*second)));
     // The port is free.

@@ -1,4 +1,4 @@
-// A server on its loop, and a client that says exact bytes to it.
+// A server on its loop, and a client that sends it exact bytes.
 #pragma once
 
 #include <doctest/doctest.h>

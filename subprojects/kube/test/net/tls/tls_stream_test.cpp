@@ -78,7 +78,7 @@ struct Joined {
   std::unique_ptr<ByteStream> near, far;
 };
 
-/// What stands at each place of a stream, so that nothing can be lost, twice or in another order unseen.
+/// The byte at each place of a stream, so that a loss, a repetition or another order is seen.
 char byte_at(std::size_t place) { return static_cast<char>((place * 2654435761U) >> 13); }
 
 asio::awaitable<void> send(ByteStream& stream, std::size_t total) {

@@ -1,5 +1,5 @@
-// What proves who we are to one API server, asked again for each connection and each request, so that rotated files and
-// replaced Secrets take effect without a restart.
+// The credentials that prove who we are to one API server. They are asked for again for each connection and each
+// request, so that rotated files and replaced Secrets take effect without a restart.
 // Tested by test/net/auth/exec_plugin_test.cpp and test/net/http/http_client_trust_test.cpp.
 #pragma once
 
@@ -18,11 +18,11 @@ namespace kube::net {
 
 namespace asio = boost::asio;
 
-/// Makes the credentials of configurations with an exec plugin. Who has none runs no programs.
+/// Makes the credentials of configurations with an exec plugin. Without a CredentialPlugin no program is run.
 class CredentialPlugin {
  public:
   virtual ~CredentialPlugin() = default;
-  /// `config.exec` is there, and `config.ca_pem` where the cluster has a CA. Cancellable.
+  /// `config.exec` is there, and `config.ca_pem` if the cluster has a CA. Cancellable.
   virtual asio::awaitable<Result<wire::ExecCredential>> ask(wire::ClusterConfig config) = 0;
 };
 
@@ -37,18 +37,18 @@ class Credentials {
                                                    std::unique_ptr<CredentialPlugin> plugin = nullptr);
   ~Credentials();
 
-  /// The same server, other credentials: what is asked for from now on comes from `config`. Errors, with which the old
-  /// ones stay in use: those of make(), and Errc::unsupported where a plugin makes the credentials, or should.
+  /// The same server, other credentials: from now on they come from `config`. Errors, after which the old ones stay in
+  /// use: those of make(), and Errc::unsupported if a plugin makes the credentials, or should.
   Result<void> replace(wire::ClusterConfig config);
 
-  /// Asks the plugin where it has not been asked yet or what it gave has expired; all who wait meanwhile get the one
+  /// Asks the plugin if it has not been asked yet or if what it gave has expired; all who wait meanwhile get the same
   /// answer. Without a plugin it does nothing. Errors: those of the plugin (remembered for some seconds), Errc::tls
   /// (its certificate cannot be used). Cancellable.
   asio::awaitable<Result<void>> ready();
   /// Whether ready() has nothing to do.
   bool is_ready() const;
-  /// Asks the plugin again after the server has refused (401) what it gave as its `issue`, unless that has been done
-  /// since. Answers whether there is something new to try.
+  /// Asks the plugin again after the server has refused (401) the credentials with the number `issue`, unless that has
+  /// been done since. Returns whether there are new ones to try.
   asio::awaitable<bool> renew(std::uint64_t issue);
   /// How often the plugin has given credentials, 0 = never.
   std::uint64_t issue() const;

@@ -7,13 +7,13 @@
 namespace kube::net {
 
 struct ExecPluginOptions {
-  bool terminal = false;  ///< standard input is a terminal, with somebody at it
+  bool terminal = false;  ///< standard input is a terminal, with a person at it
   Duration timeout = std::chrono::minutes(1);
-  Duration interactive_timeout = std::chrono::minutes(10);  ///< where somebody may have to log in first
+  Duration interactive_timeout = std::chrono::minutes(10);  ///< if a person may have to log in first
 };
 
-/// Runs the plugin of a configuration without a shell. The program shares our standard error and, where it is
-/// interactive, our standard input; none of our other open files are passed on to it. One thread.
+/// Runs the plugin of a configuration without a shell. The program shares our standard error and, if it is interactive,
+/// our standard input; none of our other open files are passed on to it. One thread.
 class ExecPluginRunner final : public CredentialPlugin {
  public:
   /// The clock must outlive this.

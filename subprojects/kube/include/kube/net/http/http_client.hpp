@@ -1,4 +1,4 @@
-// The real Transport: HTTP/2 over TLS to one API server, HTTP/1.1 where the server has no better, and upgrades.
+// The real Transport: HTTP/2 over TLS to one API server, HTTP/1.1 if the server has no better, and upgrades.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,8 +22,9 @@ struct HttpClientOptions {
   Duration first_backoff =
       std::chrono::milliseconds(100);              ///< after a failed dial requests fail at once for this long,
   Duration max_backoff = std::chrono::seconds(5);  ///< doubling up to this, with jitter
-  /// Connections for requests, as many again for those with a fence, and those for what is open-ended (HttpRequest),
-  /// upgraded ones apart. More than one of a use is needed where streams fill the server's limit, or without HTTP/2.
+  /// Connections for requests, as many again for requests with a fence, and those for open-ended requests
+  /// (HttpRequest); upgraded ones do not count. More than one of a use is needed if streams fill the server's limit, or
+  /// without HTTP/2.
   std::size_t max_request_connections = 32, max_watch_connections = 128;
   std::optional<std::uint64_t> seed;   ///< of the jitter; not set: one that no other client has
   std::shared_ptr<Resolver> resolver;  ///< of names; null = the system's
@@ -46,13 +47,13 @@ struct HttpClientCounters {
 
 /// Makes connections when they are needed. One thread.
 ///
-/// Guarantees: one HTTP/2 connection carries all requests, as long as the server's limit of streams lets it, another
-/// one those with a fence (HttpRequest::may_send), and another one what is open-ended, so that any number of watches
+/// Guarantees: one HTTP/2 connection carries all requests, as long as the server's limit of streams lets it. Requests
+/// with a fence (HttpRequest::may_send) have another one, and open-ended ones a third, so that any number of watches
 /// leaves room for requests. A request whose fence falls while it is under way is given up within a tenth of a second
-/// (Errc::stopped), and its connection is reset: what has not left this machine never does, and what has may still be
-/// carried out. A GOAWAY or new credentials move new requests to a new connection. A plugin that makes the credentials
-/// is asked before the first request, after they have expired, and once for a request that was refused (401), upgrades
-/// included.
+/// (Errc::stopped), and its connection is reset. What has not left this machine by then never does; what has may still
+/// be carried out. A GOAWAY or new credentials move new requests to a new connection. A plugin that makes the
+/// credentials is asked before the first request, after they have expired, and once for a request that was refused
+/// (401), upgrades included.
 ///
 /// Failures: if all connections of a use are full, a request waits in line for room until its deadline, and a watch
 /// fails. While the server cannot be reached, requests fail at once with the last cause, apart from one dial per

@@ -33,14 +33,14 @@ struct ServerRequest {
   std::string body;
   std::string peer_address;          ///< IP address, without the port
   std::uint16_t port = 0;            ///< of this server, that the connection came to
-  std::optional<PeerIdentity> peer;  ///< set where a client certificate was shown and verified
+  std::optional<PeerIdentity> peer;  ///< set if a client certificate was shown and verified
 
-  /// As find_header().
+  /// The first value of that header, compared without regard to ASCII case; "" if there is none.
   std::string_view header(std::string_view name) const;
 };
 
 /// The answer under way: exactly one of send(), start() with write()s, or upgrade(). A handler that returns before any
-/// of them answers 500; one that returns after start() ends the body, unless it says abort(). Failures: Errc::closed
+/// of them answers 500; one that returns after start() ends the body, unless it calls abort(). Failures: Errc::closed
 /// (the client has gone), Errc::invalid_input (a header that HTTP does not allow, or calls in another order).
 class ServerResponse {
  public:
@@ -91,10 +91,10 @@ struct HttpServerOptions {
       std::chrono::seconds(10);  ///< for the TLS handshake, for a header once it began, for the first one
   Duration body_timeout = std::chrono::seconds(60);  ///< for a request's body
   Duration idle_timeout = std::chrono::seconds(90);  ///< between requests
-  /// Whether somebody may ask at all: others are answered 401 as soon as their header is read, and closed. None =
-  /// everybody may.
+  /// Whether a client may ask at all: others are answered 401 as soon as their header is read, and their connection is
+  /// closed. None = everybody may.
   std::function<bool(const std::optional<PeerIdentity>& peer)> admits;
-  /// Called when a handler has thrown; what it says goes nowhere else.
+  /// Called when a handler has thrown; `what` is reported nowhere else.
   std::function<void(std::string_view request_line, std::string_view what)> on_handler_failure;
 };
 
@@ -122,7 +122,7 @@ class HttpServer {
   /// Opens one more port on the same address, now or while it serves, and returns its number. Connections to all ports
   /// count together. Errors: as listen(), and Errc::closed after stop().
   Result<std::uint16_t> open(std::uint16_t port);
-  /// Closes a port that open() has opened: no connections come there any more, those that have come stay.
+  /// Closes a port that open() has opened: it takes no more connections, and those that it has taken stay.
   void close(std::uint16_t port);
   /// Accepts and serves until stop(); returns when the last connection has ended. Cancelling it ends every connection.
   asio::awaitable<void> serve();
@@ -130,8 +130,8 @@ class HttpServer {
   asio::awaitable<void> stop(Duration grace);
   /// New connections use the new settings (certificate, client CA); only for a server with TLS.
   void replace_tls(TlsContext context);
-  /// Believes no client certificate any more that was verified until now, e.g. after another client CA: what waits for
-  /// an answer gets it, and its connection ends.
+  /// Trusts no client certificate any more that was verified until now, e.g. after another client CA. Requests under
+  /// way still get their answer, and then their connections end.
   void forget_clients();
   HttpServerCounters counters() const;
 

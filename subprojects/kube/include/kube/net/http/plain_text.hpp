@@ -10,11 +10,11 @@
 namespace kube::net {
 
 inline constexpr const char* plain_text_type = "text/plain; charset=utf-8";
-/// Of the text in which Prometheus reads metrics (kube/wire/metrics_text.hpp).
+/// The content type of the text in which Prometheus reads metrics (kube/wire/metrics_text.hpp).
 inline constexpr const char* metrics_text_type = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Answers with a sentence and the end of its line; `more` are further headers. A caller that has gone needs no answer,
-/// so a failure is none.
+/// Answers with a sentence and a line end; `more` are further headers. A failure is ignored, because a caller that has
+/// gone needs no answer.
 inline asio::awaitable<void> say(ServerResponse& response, int status, std::string sentence,
                                  ServerResponse::Headers more = {}) {
   more.emplace(more.begin(), "content-type", plain_text_type);

@@ -9,8 +9,7 @@
 
 namespace kube::net {
 
-/// Keeps both, and makes the TLS settings anew when one of them changes. What cannot be used changes nothing. One
-/// thread.
+/// Keeps both, and makes new TLS settings when one of them changes. What cannot be used changes nothing. One thread.
 class ServerIdentity {
  public:
   /// `apply`: hands the server settings for its new connections; not called before begin() has succeeded.
@@ -22,8 +21,8 @@ class ServerIdentity {
   /// Another certificate, after begin(). Errors: as begin().
   Result<void> use_certificate(KeyAndCertificate pair);
   /// Another CA that signs the certificates of callers, as PEM; "" = they are not asked for one. True if new
-  /// connections go by it from now on; false if it is the one that they go by already, or if there was no begin() yet,
-  /// which looks at it then. Errors: as begin().
+  /// connections use it from now on. False if they use it already, or if begin() was not called yet, which then checks
+  /// it. Errors: as begin().
   Result<bool> use_client_ca(std::string pem);
 
  private:

@@ -16,7 +16,7 @@ struct TlsClientConfig {
   std::string_view ca_pem;           ///< one or more certificates; "" = the system's store
   std::string_view certificate_pem;  ///< chain that proves who we are, leaf first; "" = none
   std::string_view key_pem;
-  bool verify = true;  ///< false only where the user has said so (`insecure-skip-tls-verify`)
+  bool verify = true;  ///< false only if the user has said so (`insecure-skip-tls-verify`)
 };
 
 /// What a server shows and whom it asks for.
@@ -33,9 +33,11 @@ class TlsContext {
  public:
   struct Impl;
 
-  /// Errors: Errc::tls, naming what cannot be read or does not fit together; never quoting a key.
+  /// Settings for a client. Errors: Errc::tls, naming what cannot be read or does not fit together; never quoting a
+  /// key.
   static Result<TlsContext> client(const TlsClientConfig& config);
-  /// Likewise, for the side that accepts connections.
+  /// Settings for a server. Errors: Errc::tls, naming what cannot be read or does not fit together; never quoting a
+  /// key.
   static Result<TlsContext> server(const TlsServerConfig& config);
 
   const std::shared_ptr<Impl>& impl() const { return impl_; }

@@ -30,7 +30,8 @@ struct CertificateInfo {
 /// What a certificate request asks for.
 struct CertificateRequestInfo {
   CertificateSubject subject;
-  /// Also other fields of the subject than O and one CN, or alternative names that are neither IP address nor DNS name.
+  /// The subject has fields besides O and one CN, or there are alternative names that are neither IP addresses nor DNS
+  /// names.
   bool has_other_names = false;
 };
 
@@ -54,7 +55,7 @@ Result<KeyAndCertificate> make_authority(std::string_view common_name, WallTime 
 /// Errc::tls, Errc::parse (the authority cannot be read), Errc::invalid_input (an IP address that is none).
 Result<KeyAndCertificate> issue_server_certificate(const KeyAndCertificate& authority,
                                                    const CertificateSubject& subject, WallTime now, Duration validity);
-/// How long before its making a certificate becomes valid, for clocks that are late.
+/// How long before it is made a certificate becomes valid, for clocks that are slow.
 inline constexpr Duration backdating = std::chrono::hours(1);
 /// The certificates of a PEM text, one text each, without what stands between them. At most 64.
 std::vector<std::string> split_certificates(std::string_view pem);
