@@ -6,7 +6,7 @@
 
 namespace kube {
 
-/// What the server's answer says (Retry-After); zero where it says nothing, or where there was no answer.
+/// What the server's answer says (Retry-After); zero if it says nothing, or if there was no answer.
 inline Duration asked_pause(const Failure& failure) {
   const Status* status = failure.status();
   return status && status->retry_after ? Duration(*status->retry_after) : Duration::zero();

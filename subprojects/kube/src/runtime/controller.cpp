@@ -194,8 +194,8 @@ asio::awaitable<void> Controller::process(WorkKey key) {
   work_time_.observe(seconds(clock_.now() - start));
   reconcile_time_.observe(seconds(clock_.now() - start));
   if (thrown && async::is_cancellation(thrown)) {
-    // The work for the key is half done. Whoever runs this controller again (another term of leadership) does the rest:
-    // no event would bring the key back.
+    // The work for the key is half done. The next run of this controller (another term of leadership) does the rest,
+    // because no event would bring the key back.
     schedule_.done_until(key, clock_.now(), clock_.now());
     std::rethrow_exception(thrown);
   }

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t max_queue = 256, max_series = 1024, max_message = 1000;
-/// A name has 253 characters at most, and 17 of them tell Events of one object apart.
+/// A name has 253 characters at most, and 17 of them distinguish Events of one object.
 constexpr std::size_t max_stem = 230;
 constexpr Duration fold_time = 5min;
 

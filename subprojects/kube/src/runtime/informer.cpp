@@ -32,7 +32,7 @@ constexpr Duration one_go = 200ms;
 /// lists sends what there is, and then whatever changes, without an end.
 constexpr Duration list_patience = 10s;
 constexpr int max_broken_lists = 2;
-/// The most time for a streamed list where the one before broke: new objects alone may come for ever.
+/// The most time for a streamed list if the one before broke: new objects alone may come for ever.
 constexpr Duration max_second_list = 60s;
 /// For so long lists come in pages after streams broke: servers that were being replaced stream again, and a page costs
 /// several times the memory.
@@ -114,7 +114,7 @@ asio::awaitable<void> Informer::run() {
 }
 
 Duration Informer::pause_of_refusal(TimePoint now) {
-  // A watch that is opened in between is no sign that the server has less to tell.
+  // A watch that is opened in between is no sign that the server has less to send.
   if (now - refused_ > 2 * refusal_backoff.max_pause) refusals_ = 0;
   const Duration pause = refusal_backoff.pause(++refusals_, api_.random());
   refused_ = now + pause;
@@ -231,8 +231,8 @@ asio::awaitable<Result<void>> Informer::look_back() {
   }
   if (found.verdict == gone_back) co_return doubt(found.version, newest_);
   if (found.verdict == same) {
-    // Behind the witness nothing is known to be as it was, but nothing was told either: it is told again from there. A
-    // version of another resource is none to watch this one from.
+    // After the witness nothing is known to be as it was, but this watch has shown nothing of that either, so it goes
+    // on from the witness. A version of another resource is none to watch this one from.
     if (version_number(resource_version_) > found.version)
       resource_version_ = std::to_string(found.is_own ? found.version : changed_at_);
     alive_ = found.at;
@@ -251,7 +251,7 @@ void Informer::bound_list() {
 void Informer::see_list(wire::WatchEventType told, bool is_new) {
   using enum wire::WatchEventType;
   const bool is_change = told == modified || told == deleted;
-  // A server tells what there is before it tells what has changed since, and the list's end soon after that.
+  // A server sends what there is before what has changed since, and the list's end soon after that.
   if (list_has_changes_ || (!is_change && !is_new)) return;
   list_has_changes_ = is_change;
   list_due_ = std::min(api_.clock().now() + list_patience, list_end_);
@@ -305,7 +305,7 @@ Result<void> Informer::take(wire::WatchEvent event) {
     return {};
   }
   if (object.name().empty()) {
-    // It may have been the end of an object that is held. A list tells, and is complete without the name.
+    // It may have been the end of an object that is held. A list shows that, and is complete without the name.
     if (event.too_long && !listed_)
       return fail(Errc::parse, "an event is so long that the name of its object was not read");
     skip("skipped an object without a name", {"version", version});

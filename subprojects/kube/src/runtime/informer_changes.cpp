@@ -1,4 +1,4 @@
-// What an informer takes into its store, and how its readers are told.
+// The changes that an informer takes into its store, and how its readers are notified of them.
 #include <utility>
 
 #include "kube/runtime/informer.hpp"
@@ -38,7 +38,7 @@ void Informer::skip_deep(const Object& object) {
 }
 
 void Informer::skip_long(const Object& object) {
-  // Whether it was asked for may stand in what was not read.
+  // Only the part that was not read may show whether it was asked for.
   skip_unread(object.key(), "skipped an object whose event is too long to be read");
 }
 
@@ -86,8 +86,8 @@ void Informer::observe(Object object) {
   if (!store_.contains(key) && version <= version_number(resource_version_)) return;
   newest_ = std::max(newest_, version);
   changed_at_ = std::max(changed_at_, version);
-  // Our own write may have taken it out of the selection. Where only the server knows, what is known stays until the
-  // watch tells.
+  // Our own write may have taken it out of the selection. If only the server knows, what is known stays until the watch
+  // shows it.
   if (selector_->matches(object.tree()))
     keep(std::move(object));
   else if (selector_->excludes(object.tree()))
@@ -128,7 +128,8 @@ void Informer::notify(const ObjectKey& key, const Object* now, Store::PreviousTe
       tell({next.key, next.now ? &*next.now : nullptr, std::move(next.previous)});
     }
   };
-  // A handler that threw something else than a std::exception has left changes untold: they are told first.
+  // A handler that threw something other than a std::exception has left changes of which nobody was notified: they come
+  // first.
   if (is_telling_ || !untold_.empty()) {
     untold_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
     if (is_telling_) return;

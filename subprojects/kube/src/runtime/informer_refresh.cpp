@@ -13,7 +13,7 @@ constexpr std::size_t max_single_reads = 32;
 }  // namespace
 
 asio::awaitable<Result<void>> Informer::refresh() {
-  // The watch goes on while the list is read. It may know of newer versions by its end, or have begun to list anew.
+  // The watch goes on while the list is read. It may know of newer versions by its end, or have begun to list again.
   const std::uint64_t lists = begun_lists_, known = newest_;
   const auto is_listing = [this, lists] { return listed_ || resource_version_.empty() || lists != begun_lists_; };
   if (is_listing()) co_return fail(Errc::closed, "a list is under way");

@@ -8,7 +8,8 @@
 namespace kube {
 namespace {
 
-/// What tells most scopes apart: watches of one kind are many where each has a namespace or a selector of its own.
+/// Hashes what distinguishes most scopes: watches of one kind are many if each has a namespace or a selector of its
+/// own.
 std::size_t hash_of(const InformerScope& scope) {
   std::size_t seed = 0;
   boost::hash_combine(seed, scope.resource.plural);

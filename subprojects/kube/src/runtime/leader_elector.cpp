@@ -101,7 +101,7 @@ asio::awaitable<void> LeaderElector::compete() {
 
 asio::awaitable<void> LeaderElector::step_down() {
   if (!is_leader()) co_return;
-  // In this order: whoever finds the lease free may write at once.
+  // In this order, because a replica that finds the lease free may write at once.
   set_fence(open_api_.clock().now());
   if (open_api_.clock().now() < doubt_until()) {
     log_.info("the lease is left to run out: writes of this leader or of one before may still be carried out");
@@ -139,10 +139,10 @@ asio::awaitable<Result<void>> LeaderElector::try_once() {
   } else {
     see(*current);
     const LeaseRecord record = read_lease(*current);
-    // Also one of this name, where it was another process: a container that was started anew in its pod.
+    // Also one of this name, if it was another process: a container that was restarted in its pod.
     is_expired = !record.holder.empty() && (record.holder != settings_.identity || !has_led_);
     if (record.holder != settings_.identity && !record.holder.empty()) {
-      // The answer to taking it over may get lost, and then its own name tells nothing of who led before.
+      // The answer to taking it over may get lost, and then its own name does not show who led before.
       has_led_ = false;
       set_fence(sent);
       // From the answer on: the renewal that it shows may have been made just before the server sent it.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view finalizer = "example.io/cleanup";
 
-/// A cache that does not run: what it shows it has been told by a write.
+/// A cache that does not run: all that it shows comes from a write.
 struct World : RuntimeFixture {
   Object live(const std::string& name) {
     const Tree tree = server.get(widgets, {"d", name});

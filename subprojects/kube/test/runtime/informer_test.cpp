@@ -24,7 +24,7 @@ namespace {
 
 using Lists = FakeManners::StreamingLists;
 
-/// A running informer of widgets, and what it has told of each key.
+/// A running informer of widgets, and what its reader was notified of, by key.
 struct World : RuntimeFixture {
   explicit World(InformerScope scope = {.resource = widgets}, std::uint64_t seed = 1)
       : RuntimeFixture(seed), informer(simulator.executor(), api, std::move(scope), metrics) {
@@ -66,7 +66,7 @@ struct World : RuntimeFixture {
   Informer informer;
 };
 
-/// What a server tells in watches as `change` makes it of each line.
+/// Passes the watches of a server on, with each line as `change` makes it.
 class ChangedWatches final : public net::Transport {
  public:
   using Change = std::function<void(std::string& line)>;
@@ -414,7 +414,7 @@ TEST_CASE("after a short drop a watch goes on, after a long silence everything i
   w.create("c");
   CHECK(w.becomes_true());
   CHECK(lists() == 2);
-  // What comes in one go with the end tells nothing of how long the server lived.
+  // What comes in one go with the end does not show how long the server lived.
   w.create("d");
   REQUIRE(w.becomes_true());
   w.link.cut_watches();
@@ -451,7 +451,7 @@ TEST_CASE("a refresh shows what the server has, however late the watch is, and w
     CHECK(w.informer.version() > version);
     CHECK(w.told.contains("goes"));
     CHECK_FALSE(w.told.contains("stays"));
-    // The watch tells all of it once more, in its time.
+    // The watch shows all of it once more, in its time.
     w.told.clear();
     bool was_true = true;
     CHECK_FALSE(w.reaches([&] { return !(was_true = was_true && w.is_true()); }, 2min));

@@ -1,5 +1,5 @@
-// What a server carries out for a leader that leads no longer: the fence of a client cannot call back what is under
-// way.
+// Writes that a server carries out for a leader that leads no longer: the fence of a client cannot call back what is
+// under way.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -68,8 +68,8 @@ class Writer {
   async::TaskGroup group_{simulator_.executor(), async::TaskGroup::OnFailure::keep_others};
 };
 
-/// The network of the leader goes while it writes, and comes back soon after another one leads. Answers how many
-/// of its writes were carried out since then.
+/// The network of the leader goes while it writes, and comes back soon after another one leads. Returns how many of its
+/// writes were carried out since then.
 int late_writes(std::uint64_t seed, bool names_version) {
   Simulator simulator(seed);
   FakeApiServer server(simulator.clock());

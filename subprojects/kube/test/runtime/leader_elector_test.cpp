@@ -21,7 +21,7 @@ namespace {
 const ObjectKey lease_key{"liqo", "liqod"};
 constexpr Duration late = 75s;
 
-/// One replica with its own way to the server. It can be stopped and started anew.
+/// One replica with its own way to the server. It can be stopped and restarted.
 struct Replica {
   Replica(Simulator& simulator, FakeApiServer& server, std::string identity)
       : simulator_(simulator),
@@ -199,7 +199,7 @@ TEST_CASE("leadership falls at the fence, not when a request that hangs has ende
   w.one.link.partition();
   bool fell = false;
   CHECK(w.reaches([&] {
-    // Whoever waits for the loss must not hear of it later than writes are refused.
+    // A waiter for the loss must not be woken later than writes are refused.
     if (!w.one.may_write()) fell = true;
     if (fell) CHECK_FALSE(w.one.elector->is_leader());
     return fell;
@@ -255,7 +255,7 @@ TEST_CASE("a process that finds the lease in its own name, and has not led, inhe
   World w;
   w.one.start();
   REQUIRE(w.reaches([&] { return w.one.may_write(); }));
-  // Killed, and started anew in its pod.
+  // Killed, and restarted in its pod.
   w.one.link.partition();
   w.simulator.run(w.one.stop());
   w.one.link.heal();

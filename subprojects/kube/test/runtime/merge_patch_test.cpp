@@ -9,7 +9,7 @@ using namespace kube::testing;
 
 namespace {
 
-/// A cache that does not run: what it shows it has been told by a write.
+/// A cache that does not run: all that it shows comes from a write.
 struct World : RuntimeFixture {
   Result<std::optional<Object>> patch(const std::string& name, std::string body) {
     Result<std::optional<Object>> answer;

@@ -1,4 +1,4 @@
-// What tests of controllers begin with.
+// The set-up with which tests of controllers begin.
 #include "kube/testing/one_cluster.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ const ObjectKey key{"shop", "words"};
 
 json::object words() { return {{"metadata", json::object{{"name", key.name}, {"namespace", key.ns}}}}; }
 
-/// Refuses what it is told to.
+/// Refuses every request while it is closed.
 class Closed final : public net::Transport {
  public:
   explicit Closed(SimLink& link) : open_(link) {}

@@ -1,4 +1,4 @@
-// What a reconcile that has failed says, and what is no Outcome.
+// The text of a reconcile that has failed, and what is no Outcome.
 #include <doctest/doctest.h>
 
 #include <optional>

@@ -44,7 +44,7 @@ TEST_CASE("a delayed key comes when it is due, and earlier when it is added") {
   schedule.add(key("a"), start + 11s);
   CHECK(schedule.pop(start + 11s) == key("a"));
   schedule.done(key("a"), start + 12s);
-  // What somebody else asked for still comes.
+  // What others asked for still comes.
   CHECK(schedule.next_due() == start + 30s);
   CHECK(schedule.pop(start + 30s) == key("a"));
   schedule.done(key("a"), start + 30s);

@@ -1,5 +1,5 @@
-// What informers do after an interruption: where the server's history is shown to be the same they go on, else they
-// list; and whatever happened, they show what the server has.
+// Informers after an interruption: they go on if the server's history is shown to be the same, and list if not.
+// Whatever happened, they show what the server has.
 #include "kube/runtime/server_history.hpp"
 
 #include <doctest/doctest.h>
@@ -351,7 +351,7 @@ TEST_CASE("a watch goes on from a version of its own resource, also where anothe
   w.give_map("m");
   w.set("a", 1);
   REQUIRE(w.server.create(resources::secrets, {{"metadata", json::object{{"name", "s"}, {"namespace", "d"}}}}, "user"));
-  // Bookmarks tell of the Secret's version.
+  // Bookmarks show the Secret's version.
   w.pass(70s);
   std::vector<std::string> from;
   w.link.on_send([&](const HttpRequest& request) {

@@ -20,7 +20,7 @@ TEST_CASE("the set by whose growth too much is held is told once, and the others
   second.change(20, 0, "secrets", "shop-rome");
   CHECK(second.exceeded_by() == "configmaps of shop-rome");
   CHECK(second_told == 1);
-  // What shrinks is not what is too much, whoever holds too much.
+  // A store that shrinks is never the one that is too much, whichever holds too much.
   first.change(-10, 0, "pods", "shop");
   CHECK(first_told == 0);
   const std::string text = metrics.text();

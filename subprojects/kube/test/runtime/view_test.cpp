@@ -1,4 +1,4 @@
-// What a reader keeps of each object.
+// A value that a reader keeps of each object.
 #include "kube/runtime/view.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ TEST_CASE("a view holds what is derived of each object, and tells what it was be
       [&](const ObjectKey& key, const std::string* before, const std::string* now) {
         told += key.name + ":" + (before ? *before : "-") + ">" + (now ? *now : "-") + " ";
       });
-  // Of what was there nothing is told.
+  // For what was there `changed` is not called.
   REQUIRE(view.find({"d", "a"}));
   CHECK(*view.find({"d", "a"}) == "a0");
   CHECK(told.empty());

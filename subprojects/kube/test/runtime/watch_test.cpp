@@ -116,7 +116,7 @@ TEST_CASE("the end of a first list makes all objects due that are reconciled, or
   World world;
   world.f.create("a");
   world.start();
-  // Others have this watch already: what is there is told to nobody.
+  // Others have this watch already: nobody is notified of what is there.
   REQUIRE(world.f.reaches([&] { return world.widgets_of->has_synced(); }));
   world.controller.watch(world.widgets_of);
   int lists = 0;

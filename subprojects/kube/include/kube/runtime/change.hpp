@@ -1,4 +1,4 @@
-// What a reader of a cache is told of: one object that came, became another, or went.
+// The change that readers of a cache are notified of: one object came, became another, or went.
 // Tested by test/runtime/informer_test.cpp.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace kube {
 class Change {
  public:
   const ObjectKey& key;
-  /// What the cache has now; null where the object is gone.
+  /// What the cache has now; null if the object is gone.
   const Object* now;
 
   Change(const ObjectKey& of, const Object* object, std::string previous_text)
@@ -23,7 +23,7 @@ class Change {
   Change(const Change&) = delete;
   Change& operator=(const Change&) = delete;
 
-  /// What the cache had before; null where there was nothing. It is parsed at the first call.
+  /// What the cache had before; null if there was nothing. It is parsed at the first call.
   const Object* previous() const {
     if (!previous_text_.empty()) {
       if (auto object = Object::parse(std::exchange(previous_text_, {}))) previous_ = std::move(*object);

@@ -44,8 +44,8 @@ class [[nodiscard]] Outcome {
     out.delay_ = delay;
     return out;
   }
-  /// Failed; tried again with growing pauses, none of them shorter than what the server asked for (Retry-After) where
-  /// the failure is its answer. A key that is enqueued meanwhile is due at once all the same.
+  /// Failed; tried again with growing pauses. If the failure is an answer of the server, none of them is shorter than
+  /// what that asked for (Retry-After). A key that is enqueued meanwhile is due at once all the same.
   static Outcome retry(Failure failure) {
     Outcome out;
     out.failure_ = std::move(failure);
@@ -74,21 +74,21 @@ class [[nodiscard]] Outcome {
 struct ControllerSettings {
   std::string name;  ///< as in logs and metrics, e.g. "pod"
   Schedule::Limits limits;
-  /// No key is worked on before this answers true, besides the caches that are watched or read (see
-  /// Controller::watch()). Not set: nothing else is waited for. What it throws ends run().
+  /// No key is worked on before this returns true and the caches that are watched or read have synced (see
+  /// Controller::watch()). Not set: only the caches are waited for. What it throws ends run().
   std::function<bool()> also_ready;
-  /// Enqueues all there is; called when the controller begins to run; what it throws ends run(). Where it is set, what
-  /// is enqueued while nobody runs the controller, as on a replica that does not lead, is dropped. Not set: it is kept
-  /// until then.
+  /// Enqueues all there is; called when the controller begins to run. What it throws ends run(). If it is set, keys
+  /// that are enqueued while the controller does not run, as on a replica that does not lead, are dropped. Not set:
+  /// they are kept until it runs.
   std::function<void()> fill;
   Duration guard = std::chrono::minutes(2);  ///< a reconcile that takes longer is cancelled and retried
-  /// For running reconciles when the controller stops; none where that is because leadership was lost.
+  /// For running reconciles when the controller stops; none if it stops because leadership was lost.
   Duration grace = std::chrono::seconds(10);
 };
 
-/// Level-triggered: a reconcile is told which key, never what happened. One reconcile per key at a time; failures are
+/// Level-triggered: a reconcile gets the key, never what happened. One reconcile per key at a time; failures are
 /// retried with backoff; an exception counts as a panic and is retried; everything is counted under the names of
-/// controller-runtime. `run()` ends when cancelled, after the running reconciles had their grace. Where it has begun
+/// controller-runtime. `run()` ends when cancelled, after the running reconciles had their grace. If run() has begun
 /// while the leader of its Environment led, the grace is over as soon as that leads no longer. One thread.
 class Controller {
  public:
@@ -100,13 +100,12 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
   /// Makes each object of this cache due when it changes, as {its namespace, its key}. The first cache that is watched
-  /// so is that of the objects which are reconciled: all of them are due once the first list of any watched cache is
-  /// complete. No key is worked on before every watched cache has synced. The handle is not released before run() has
-  /// ended, that of the objects which are reconciled last or in the same turn, and has_synced() is not asked after
-  /// that.
+  /// in this way holds the objects that are reconciled: all of them are due once the first list of any watched cache is
+  /// complete. No key is worked on before every watched cache has synced. Release the handle only after run() has
+  /// ended, that of the reconciled objects last or in the same turn, and do not call has_synced() after that.
   void watch(InformerHandle& objects);
-  /// Makes due what `reaction` answers for a Change or its key: an ObjectKey, an optional one, or a vector of them;
-  /// kube/runtime/to_keys.hpp has the usual functions. A reaction that answers nothing enqueues by itself. `synced` is
+  /// Makes due what `reaction` returns for a Change or its key: an ObjectKey, an optional one, or a vector of them;
+  /// kube/runtime/to_keys.hpp has the usual functions. A reaction that returns void enqueues by itself. `synced` is
   /// called once the first list of this cache is complete, in place of what watch() does then.
   template <typename Reaction>
   void watch(InformerHandle& objects, Reaction reaction, std::function<void()> synced = {}) {
@@ -120,8 +119,8 @@ class Controller {
   /// Watches a cache as InformerHandle::follow() does: first calls `changed` for each object that is there. The
   /// end of its first list makes nothing due.
   void follow(InformerHandle& objects, const std::function<void(const Change&)>& changed);
-  /// Works on no key before these have synced, either: caches of which no change makes a key due, or anything else that
-  /// has a has_synced() and outlives the controller.
+  /// Works on no key before these have synced, too: caches whose changes make no key due, or anything else that has a
+  /// has_synced() and outlives the controller.
   template <typename... Sources>
   void reads(const Sources&... sources) {
     (add_source(sources), ...);
@@ -132,7 +131,7 @@ class Controller {
 
   /// Makes the key due at once.
   void enqueue(WorkKey key);
-  /// Makes every object of a namespace due, of all where it is "". Those of one namespace are a group.
+  /// Makes every object of a namespace due, of all namespaces if `ns` is "". Those of one namespace are a group.
   void enqueue_all(const Store& store, std::string_view ns = "");
   /// Makes the key due after a time, unless it is due earlier.
   void enqueue_after(WorkKey key, Duration delay);
@@ -156,11 +155,11 @@ class Controller {
   }
   /// Begins a reconcile for each key that is due, until it is cancelled.
   asio::awaitable<void> work(async::TaskGroup& workers);
-  /// Gives the reconciles under way their grace, at most for as long as `reign` leads; null = whoever leads.
+  /// Gives the reconciles under way their grace, at most for as long as `reign` leads; null = whether it leads or not.
   asio::awaitable<void> wind_down(async::TaskGroup& workers, Leadership* reign);
   asio::awaitable<void> process(WorkKey key);
   void conclude(const WorkKey& key, Outcome outcome);
-  /// Tells the metrics, which are those of all controllers of this name together.
+  /// Updates the metrics, which are those of all controllers of this name together.
   void show(std::size_t depth, std::size_t running);
 
   asio::any_io_executor executor_;
@@ -170,7 +169,7 @@ class Controller {
   ControllerSettings settings_;
   Reconcile reconcile_;
   std::vector<std::function<bool()>> sources_;  ///< whether each of what is watched or read has synced
-  const Store* reconciled_ = nullptr;           ///< the objects that are reconciled; null where no cache holds them
+  const Store* reconciled_ = nullptr;           ///< the objects that are reconciled; null if no cache holds them
   Schedule schedule_;
   bool running_ = false;
   async::Event wake_;

@@ -1,4 +1,4 @@
-// What everything that runs in a process is made with.
+// The parameters with which everything that runs in a process is made.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,13 +13,14 @@ namespace asio = boost::asio;
 
 class Leadership;
 
-/// The loop, time, chance and metrics of a process; what is referred to outlives whatever is made with it.
+/// The loop, time, randomness and metrics of a process; what is referred to outlives whatever is made with it.
 struct Environment {
   asio::any_io_executor executor;
   async::Clock& clock;
   Random& random;
   Metrics& metrics;
-  /// Whose loss leaves reconciles that are stopped no grace (Manager::environment() has it set). Null = nobody's.
+  /// If it loses leadership, reconciles are stopped without grace (Manager::environment() has it set). Null = they
+  /// always have their grace.
   Leadership* leader = nullptr;
 
   /// For structs that hold more than an Environment: the part that is one.

@@ -30,11 +30,11 @@ class EventRecorder {
   /// Notes an Event of that type about `object`, which needs name and UID. The message is cut to 1,000 bytes.
   void normal(const Object& object, const Resource& resource, std::string_view reason, std::string message);
   void warning(const Object& object, const Resource& resource, std::string_view reason, std::string message);
-  /// Notes an Event of what goes well all the time, and which nobody waits for: it is written after all others, one in
-  /// each `routine_pause`. At most `max_routine` wait and the rest is dropped, so that each is written within the
-  /// product of both or not at all.
+  /// Notes an Event about something that goes well all the time and that nobody waits for. It is written after all
+  /// others, one in each `routine_pause`. At most `max_routine` wait and the rest is dropped, so that each is written
+  /// within the product of both or not at all.
   void routine(const Object& object, const Resource& resource, std::string_view reason, std::string message);
-  /// Drops the Events of `routine` that wait about the object with that UID: the object goes, and its namespace may go
+  /// Drops the waiting Events of routine() about the object with that UID: the object goes, and its namespace may go
   /// with it.
   void forget_routine(std::string_view uid);
   static constexpr Duration routine_pause = std::chrono::seconds(1);
@@ -58,7 +58,7 @@ class EventRecorder {
     std::string_view reason;
     std::string message;
   };
-  /// Has it written behind what waits in `queue`, unless `max_waiting` wait there.
+  /// Queues it behind what waits in `queue`, unless `max_waiting` wait there.
   void note(Note note, std::deque<std::string>& queue, std::size_t max_waiting);
   json::object forge(const Note& note, const Series& series) const;
   asio::awaitable<void> write(const std::string& id);

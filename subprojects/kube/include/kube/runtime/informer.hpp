@@ -32,9 +32,8 @@ struct InformerScope {
   Selection selection;
   /// Only metadata are read and stored: for kinds whose content is rarely needed, and is read when it is.
   bool metadata_only = false;
-  /// The list comes in pages even where the server can stream it: for few objects that are wanted soon. A stream ends
-  /// with the server's next bookmark, which takes about a second, and only once the server's cache has caught up with
-  /// etcd.
+  /// The list comes in pages even if the server can stream it: for few objects that are wanted soon. A stream ends with
+  /// the server's next bookmark, which takes about a second, and only once the server's cache has caught up with etcd.
   bool in_pages = false;
   /// Removes what no reader needs before an object is stored; managedFields go always.
   void (*prune)(json::object& tree) = nullptr;
@@ -47,21 +46,21 @@ struct InformerScope {
 /// Guarantees: readers see every change of a key as a call of their handler after the store has it; several changes may
 /// come as one. A watch that broke is resumed after a short silence, and after a long one if the server's history is
 /// shown to be the same; otherwise, and after 410, the list is read again. If the server's history has gone back,
-/// because its database was restored, the store is read anew and every key is told.
+/// because its database was restored, the store is read again and readers are notified of every key.
 ///
 /// Failures: while the server is away the store keeps its last state, and pauses between failed tries grow; none is
 /// shorter than what the server asked for (Retry-After). An object that cannot be read is skipped, logged and counted,
-/// and so is one outside of the namespace and selection, which only a server tells that does not keep to what it is
-/// asked for. Of one whose event is too long the store keeps what it has. A watch that breaks three times at an event
-/// that cannot be read is given up for a list. What takes more memory than the account of the Api has left is read
-/// again after 5 s, at last after 5 min.
+/// and so is one outside of the namespace and selection, which only a server sends that does not keep to what it is
+/// asked for. If the event of an object is too long, the store keeps what it has of it. A watch that breaks three times
+/// at an event that cannot be read is given up for a list. What takes more memory than the account of the Api has left
+/// is read again after 5 s, at last after 5 min.
 ///
 /// Lifetime: run() ends only when it is cancelled or its budget is exceeded.
 class Informer {
  public:
   /// Called with what changed; usually it adds a key to a queue. Must not suspend. A std::exception that it throws is
-  /// logged and counted, and the other readers are told; anything else comes out of what told it, run() or observe().
-  /// A handler may end its own subscription and others.
+  /// logged and counted, and the other readers are notified; anything else is thrown by what called the handler, run()
+  /// or observe(). A handler may end its own subscription and others.
   using Handler = std::function<void(const Change&)>;
   /// Called once, when the first complete list has been taken.
   using SyncedHandler = std::function<void()>;
@@ -74,7 +73,7 @@ class Informer {
   Informer(const Informer&) = delete;
   Informer& operator=(const Informer&) = delete;
 
-  /// Lists and watches: see above. Call once at a time.
+  /// Lists and watches until it is cancelled or the budget is exceeded. Call once at a time.
   asio::awaitable<void> run();
 
   /// The object under a key, as of now.
@@ -96,19 +95,20 @@ class Informer {
   /// Whether there is nothing to wait for: it has synced, or the server has said that it has no such kind. Stays true,
   /// also while the server cannot be asked.
   bool is_known() const { return has_synced() || is_absent_; }
-  /// Every change up to this resource version has been taken from the server; 0 while the list has to be read anew.
+  /// Every change up to this resource version has been taken from the server; 0 while the list has to be read again.
   /// Versions of one resource are ordered (KEP-5504).
   std::uint64_t version() const {
     return resource_version_.empty() ? 0 : std::max(refreshed_, version_number(resource_version_));
   }
-  /// Distrusts all that was read until now: the next list replaces every object and tells every key. For a caller who
-  /// knows that the server's database was restored. Not while run() runs.
+  /// Distrusts all that was read until now: the next list replaces every object and notifies readers of every key. For
+  /// a caller who knows that the server's database was restored. Not while run() runs.
   void forget();
   /// Brings the store to a state that the server has had since this call, however late the watch is: a list of metadata
   /// is compared with the store, and what differs is read. run() goes on meanwhile, and older events of its watch are
   /// ignored. A failure (the server does not answer, or a list is under way) changes nothing: try again.
   asio::awaitable<Result<void>> refresh();
-  /// How many complete lists have been taken. Between two of them objects may have come and gone untold.
+  /// How many complete lists have been taken. Between two of them objects may have come and gone without a
+  /// notification.
   std::uint64_t lists() const { return taken_lists_; }
   /// Why the informer cannot read at the moment; nothing while list or watch work.
   const std::optional<Failure>& trouble() const { return trouble_; }
@@ -119,7 +119,7 @@ class Informer {
   /// Takes in that the server has answered NotFound for this key. Applies only while the store holds that UID.
   void observe_gone(const ObjectKey& key, std::string_view uid);
 
-  /// Whoever has subscribed. The informer alone uses this.
+  /// A subscriber. The informer alone uses this.
   struct Reader {
     Handler changed;
     SyncedHandler synced;
@@ -131,12 +131,12 @@ class Informer {
   Subscription subscribe(Handler changed, SyncedHandler synced = {}) {
     return readers_.insert(readers_.end(), Reader{std::move(changed), std::move(synced)});
   }
-  /// Ends a subscription, also from within a handler. Its reader is told nothing more.
+  /// Ends a subscription, also from within a handler. Its reader is not notified any more.
   void unsubscribe(Subscription subscription);
-  /// Tells every object that is there to a handler, as changes are told.
+  /// Calls a handler for every object that is there, as for a change.
   void tell_present(const Handler& changed);
   /// Sets the one handler that is called when the server's history was found to have gone back, before anything is read
-  /// anew; with true where refresh() has found it, so that the owner has to run this informer anew, too. Must not
+  /// again. Its argument is true if refresh() has found it: then the owner has to run this informer anew, too. Must not
   /// suspend. InformerSet::acquire() sets it for the informers of a set.
   void on_rewind(std::function<void(bool itself)> handler) { rewound_ = std::move(handler); }
 
@@ -145,12 +145,12 @@ class Informer {
   asio::awaitable<Result<void>> read_once();
   asio::awaitable<Result<void>> list_pages();
   asio::awaitable<Result<void>> watch_once();
-  /// After a long silence: has the watch go on where the history is the same; otherwise a list is next.
+  /// After a long silence: lets the watch go on if the history is the same; otherwise a list is next.
   asio::awaitable<Result<void>> look_back();
-  /// Distrusts all that is known, because the server's history has gone back. The failure it answers ends the list or
-  /// watch.
+  /// Distrusts all that is known, because the server's history has gone back. The failure that it returns ends the list
+  /// or watch.
   Result<void> doubt(std::uint64_t version, std::uint64_t known);
-  /// Logs and counts that the history has gone back, and calls the handler of on_rewind(). Answers the failure of it.
+  /// Logs and counts that the history has gone back, and calls the handler of on_rewind(). Returns the failure of it.
   Result<void> tell_rewind(std::uint64_t version, std::uint64_t known, bool itself);
   asio::awaitable<Result<void>> consume(WatchStream& stream);
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next_event(WatchStream& stream);
@@ -160,32 +160,32 @@ class Informer {
   void bound_list();
   /// Moves that on as the list goes on.
   void see_list(wire::WatchEventType told, bool is_new);
-  /// Takes in why a watch ended. Where it ends again and again at an event that cannot be read, a list is next.
+  /// Takes in why a watch ended. If it ends again and again at an event that cannot be read, a list is next.
   void see_end(const Failure& failure);
   /// Handles one event. A failure ends the watch.
   Result<void> take(wire::WatchEvent event);
   void hear();
-  /// Objects by key: nothing where there is none any more. What cannot be read is left out.
+  /// Objects by key: nothing if there is none any more. What cannot be read is left out.
   using Read = std::map<ObjectKey, std::optional<Object>>;
   asio::awaitable<Result<Read>> read_each(std::set<ObjectKey> keys);
   void begin_list();
   /// Takes one object of a list. False: there is no room for more.
   bool take_listed(wire::ListItem item);
   void put(Object object);
-  /// Whether a server that keeps to what it was asked for would not have told this object.
+  /// Whether a server that keeps to what it was asked for would not have sent this object.
   bool is_foreign(const Object& object) const;
   /// Counts an object that is not taken. Of many that go for one reason the log has some.
   void skip(std::string_view why, const Field& fact);
   void skip_foreign(const Object& object);
   void skip_deep(const Object& object);
   void skip_long(const Object& object);
-  /// Leaves what is known of an object that is there, and cannot be read.
+  /// Keeps what is known of an object that is there but cannot be read.
   void skip_unread(const ObjectKey& key, std::string_view why);
   /// Failure: the list shows that the server's history has gone back.
   Result<void> complete_list(std::string_view resource_version);
-  /// Stores an object, in the form that the store keeps, and tells the readers if that changes anything.
+  /// Stores an object, in the form that the store keeps, and notifies the readers if that changes anything.
   void keep(Object object);
-  /// Removes an object from the store, and tells the readers. False where it is not there, or newer than `version`.
+  /// Removes an object from the store, and notifies the readers. False if it is not there, or newer than `version`.
   bool drop(const ObjectKey& key, std::uint64_t version);
   /// Runs what is not ours: a std::exception that it throws is logged and counted, anything else goes on to the caller.
   void contain(const ObjectKey& key, const std::function<void()>& foreign);
@@ -199,7 +199,7 @@ class Informer {
   };
   void notify(const ObjectKey& key, const Object* now, Store::PreviousText previous);
   void tell(const Change& change);
-  /// Tells metrics and budget what the store holds now.
+  /// Updates metrics and budget to what the store holds now.
   void account(std::size_t bytes, std::size_t objects);
   bool is_over_budget() const { return budget_ && budget_->is_exceeded(); }
   /// How long to wait after Errc::too_large.
@@ -216,8 +216,8 @@ class Informer {
   Outage* outage_;
   async::Event synced_;
   std::list<Reader> readers_;
-  /// A change that a handler has made by observe(). It is told once all readers have heard of the change that this
-  /// handler was told.
+  /// A change that a handler has made by observe(). Readers are notified of it once all of them were notified of the
+  /// change that this handler was called for.
   struct Untold {
     ObjectKey key;
     std::optional<Object> now;
@@ -227,18 +227,18 @@ class Informer {
   bool is_telling_ = false;
   int notifying_ = 0;
   std::function<void(bool itself)> rewound_;
-  std::optional<Selector> selector_;  ///< nothing where the selection has not the form of one
+  std::optional<Selector> selector_;  ///< nothing if the selection cannot be read as one
   std::string resource_version_;      ///< where the next watch starts; "" = list first
-  std::uint64_t refreshed_ = 0;       ///< the store is of this version, where the watch may be behind it
+  std::uint64_t refreshed_ = 0;       ///< the store is of this version, and the watch may be behind it
   std::uint64_t taken_lists_ = 0, begun_lists_ = 0;
   std::uint64_t newest_ = 0;                   ///< the newest version that the server has shown to exist
   HistoryWitness told_;                        ///< by the watch since its list
   std::uint64_t changed_at_ = 0;               ///< version of the newest change that is in the store, deletions too
-  std::set<ObjectKey> gone_unseen_;            ///< deletions that are in the store, and that the watch has not told
+  std::set<ObjectKey> gone_unseen_;            ///< deletions that are in the store, and that the watch has not shown
   TimePoint pages_until_{};                    ///< until then no list is streamed
   int broken_lists_ = 0;                       ///< streamed lists that ended before they were complete
   TimePoint list_due_{}, list_end_{};          ///< of the streamed list: when it counts as silent, and its last moment
-  bool list_has_changes_ = false;              ///< the streamed list has told of changes, so all there was has come
+  bool list_has_changes_ = false;              ///< the streamed list has shown changes, so all there was has come
   std::string unreadable_at_;                  ///< the version at which the last watch broke at what cannot be read
   int unreadable_ = 0;                         ///< how often it has at that version
   std::optional<std::set<ObjectKey>> listed_;  ///< keys of the list that is under way
@@ -248,7 +248,7 @@ class Informer {
   TimePoint heard_{},
       heard_before_{};   ///< when the last events came, and those before them that did not come with them
   TimePoint opened_{};   ///< of the watch that is open or was last
-  TimePoint told_at_{};  ///< when a watch was opened or has told something, for people to see
+  TimePoint told_at_{};  ///< when a watch was opened or has sent something, for people to see
   std::optional<Failure> trouble_;
   std::string reported_;    ///< text of the failure that the log had last, "" = it has none of this trouble
   bool is_absent_ = false;  ///< the server once had no such kind

@@ -32,8 +32,9 @@ class InformerHandle {
   void subscribe(Informer::Handler changed, Informer::SyncedHandler synced = {}) {
     subscriptions_.push_back(informer_->subscribe(std::move(changed), std::move(synced)));
   }
-  /// As subscribe(), and first tells what is there: others may have this watch already. A std::exception that the
-  /// handler throws is logged then, too; anything else comes out of this call.
+  /// Adds a reader for as long as this handle lives, and first calls `changed` for what is there, because others may
+  /// have this watch already. A std::exception that it throws is logged then, too; anything else is thrown by this
+  /// call.
   void follow(const Informer::Handler& changed, Informer::SyncedHandler synced = {});
   void release();
 
@@ -46,10 +47,10 @@ class InformerHandle {
 };
 
 /// Owns and runs the informers of one Api. Informers start and stop only while `run()` runs; that ends when it is
-/// cancelled, or with the exception by which an informer ended, and then every informer has stopped. Where one informer
-/// finds that the server's history has gone back, all others read anew, too; one that finds it the same after an
-/// interruption spares the question to those others that have the same history (see share_history()). Handles must be
-/// gone before the set is destroyed. One thread.
+/// cancelled, or with the exception by which an informer ended. Every informer has stopped by then. If one informer
+/// finds that the server's history has gone back, all others read again, too. If one finds it the same after an
+/// interruption, the others that have the same history need not ask (see share_history()). Handles must be gone before
+/// the set is destroyed. One thread.
 class InformerSet {
  public:
   /// The budget outlives the set. Once it is exceeded, no informer of the set reads on.
@@ -60,22 +61,24 @@ class InformerSet {
 
   /// The informer of that scope, shared with everybody who asked for the same.
   InformerHandle acquire(const InformerScope& scope);
-  /// From now on every informer of that resource prunes by this where its scope says nothing.
+  /// From now on every informer of that resource prunes by this if its scope says nothing.
   void prune(const Resource& resource, void (*cut)(json::object& tree)) { prunes_.emplace_back(resource, cut); }
-  /// From now on objects of the kinds of this group count as stored in one database with those of the built-in groups,
-  /// so that one informer that finds the history unchanged after an interruption speaks for the others of them, too.
-  /// True of custom resources; not of groups that an aggregated API server serves. See ServerHistory.
+  /// From now on objects of the kinds of this group count as stored in one database with those of the built-in groups.
+  /// If one informer of these kinds finds the history unchanged after an interruption, the others need not ask. True of
+  /// custom resources; not of groups that an aggregated API server serves. See ServerHistory.
   void share_history(std::string_view group) { history_.share(group); }
   /// Runs the informers, those that are acquired later, too.
   asio::awaitable<void> run();
-  /// Has every informer list anew and tell every key: for whoever has found that the server's database was restored.
+  /// Makes every informer list again and notify its readers of every key: for a caller that has found that the server's
+  /// database was restored.
   void read_anew();
   Api& api() { return api_; }
   /// True once every informer that runs has synced.
   bool has_synced() const;
-  /// The first informer's trouble, if any cannot read.
+  /// The failure of the first informer that cannot read at the moment; nothing if all can.
   std::optional<Failure> trouble() const;
-  /// Likewise that of the first that cannot read by a failure of this kind.
+  /// The failure of the first informer that cannot read at the moment by a failure of this kind; nothing if there is
+  /// none.
   std::optional<Failure> trouble(Errc of) const;
 
  private:
@@ -89,10 +92,10 @@ class InformerSet {
     std::unique_ptr<async::TaskGroup> group;  ///< one for each time that the informer is started
     std::size_t readers = 0;
     bool started = false;
-    bool doubted = false;  ///< to be started anew, believing nothing
+    bool doubted = false;  ///< to be started again, believing nothing
     bool ending = false;
   };
-  /// The slot of that scope that takes readers; null where there is none.
+  /// The slot of that scope that takes readers; null if there is none.
   Slot* slot_of(const InformerScope& scope);
   Slot& add_slot(const InformerScope& scope);
   std::list<Slot>::iterator remove_slot(std::list<Slot>::iterator slot);
@@ -102,7 +105,7 @@ class InformerSet {
   /// Starts and stops informers as readers come and go, until it is cancelled or an informer ends by an exception.
   asio::awaitable<void> keep_running();
   asio::awaitable<void> stop_all();
-  /// Runs it, and wakes run() where it ends by an exception.
+  /// Runs it, and wakes run() if it ends by an exception.
   asio::awaitable<void> watch_over(Informer& informer);
 
   asio::any_io_executor executor_;

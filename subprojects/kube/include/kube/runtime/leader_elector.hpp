@@ -21,8 +21,9 @@ struct LeaderElectionSettings {
   Duration lease_duration = std::chrono::seconds(15);
   Duration renew_deadline = std::chrono::seconds(10);  ///< gives up leading when renewals fail this long
   Duration retry_period = std::chrono::seconds(2);     ///< between two tries; up to a fifth less
-  /// So long after it was sent a request may still be carried out. A leader that finds a lease expired inherits the
-  /// doubt about the last one's for that time, and a lease is released only by a leader that leaves none.
+  /// How long after it was sent a request may still be carried out. A leader that finds a lease expired inherits the
+  /// doubt about the requests of the last one for that time, and a lease is released only by a leader that leaves no
+  /// doubt.
   Duration late_requests{};
   /// Called when the lease reads older than it was read or written before: the server's database was restored.
   std::function<void()> rewound = nullptr;
@@ -39,8 +40,8 @@ struct LeaderElectionSettings {
 /// leader is in doubt: what writes has to be stopped before.
 class LeaderElector final : public Leadership {
  public:
-  /// `open_api` has no fence, because the lease is written by whoever wants to lead. Throws std::invalid_argument for
-  /// times that would let two lead.
+  /// `open_api` has no fence, because every replica that wants to lead writes the lease. Throws std::invalid_argument
+  /// for times that would let two lead.
   LeaderElector(const asio::any_io_executor& executor, Api& open_api, LeaderElectionSettings settings);
   ~LeaderElector() override;
 
@@ -51,13 +52,13 @@ class LeaderElector final : public Leadership {
  private:
   /// Tries to take or renew the lease until it is cancelled.
   asio::awaitable<void> compete();
-  /// Leads no longer, and releases the lease where this process has led and leaves no doubt.
+  /// Leads no longer, and releases the lease if this process has led and leaves no doubt.
   asio::awaitable<void> step_down();
   asio::awaitable<Result<void>> try_once();
   asio::awaitable<void> release();
   /// Compares the lease with what is known of it.
   void see(const Object& lease);
-  /// Leads until `at`, unless the fence is set anew before.
+  /// Leads until `at`, unless the fence is set again before.
   void set_fence(TimePoint at);
   Object forge(const Object* current, bool releasing) const;
   void change(bool leading);

@@ -24,10 +24,10 @@ class Leadership {
   bool is_leader() const { return leading_.is_set(); }
   /// True while this process leads and its fence stands. Ask right before a write.
   virtual bool may_write() const { return is_leader(); }
-  /// Until then the API server may still carry out what an earlier leader sent that did not end in order, and nobody
-  /// remembers it. In the past where the lease was free.
+  /// Until then the API server may still carry out what an earlier leader sent that did not end in order, and of which
+  /// nobody knows any more. In the past if the lease was free.
   TimePoint inherited_doubt_until() const { return inherited_doubt_until_; }
-  /// Says that a write of this process may be carried out until then, though its answer is not known. If the process
+  /// Notes that a write of this process may be carried out until then, though its answer is not known. If the process
   /// ends before, its lease is not released but runs out, so that the next leader inherits the doubt.
   void leave_doubt(TimePoint until) { own_doubt_until_ = std::max(own_doubt_until_, until); }
   /// Returns once this process leads.
@@ -40,7 +40,7 @@ class Leadership {
   void set_leading(bool leading);
   /// Call it before set_leading().
   void inherit_doubt(TimePoint until) { inherited_doubt_until_ = until; }
-  /// Until then whoever leads next has to know of writes that may still be carried out.
+  /// Until then the next leader has to know of writes that may still be carried out.
   TimePoint doubt_until() const { return std::max(own_doubt_until_, inherited_doubt_until_); }
 
  private:

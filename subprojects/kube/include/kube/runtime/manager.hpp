@@ -1,4 +1,4 @@
-// What a program of controllers is made of besides these: caches, Events, and whether it leads.
+// The parts of a program besides its controllers: caches, Events, and whether it leads.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,7 +19,7 @@ namespace kube {
 struct ManagerSettings {
   std::string cluster;           ///< what failures and metrics call it
   EventRecorder::Source source;  ///< of Events
-  /// Set: only the holder of this lease writes; where it was rewound, caches are read anew (the Manager sets
+  /// Set: only the holder of this lease writes; if the lease was rewound, caches are read again (the Manager sets
   /// `rewound`). Unset: this process leads from the start.
   std::optional<LeaderElectionSettings> election = {};
 };
@@ -36,9 +36,9 @@ class Manager {
 
   /// For controllers and what else runs here: with the leader whose loss ends reconciles.
   const Environment& environment() const { return environment_; }
-  /// Writes only while this process leads: else it answers Errc::stopped.
+  /// Writes only while this process leads; otherwise a write fails with Errc::stopped.
   Api& api() { return api_; }
-  /// Without that fence, for what every replica writes, such as reviews of its callers.
+  /// Writes whether this process leads or not: for what every replica writes, such as reviews of its callers.
   Api& open_api() { return open_api_; }
   InformerSet& caches() { return caches_; }
   const InformerSet& caches() const { return caches_; }
@@ -50,9 +50,9 @@ class Manager {
   /// Adds what runs on every replica.
   void add_always(std::function<asio::awaitable<void>()> work) { always_.push_back(std::move(work)); }
 
-  /// Runs until it is cancelled, or a part of it ends by an exception, which is thrown: what is left would keep its
-  /// lease and do nothing. Where nothing was added by add(), also until all of add_always() has ended. Reconciles under
-  /// way get their grace, then everything is joined.
+  /// Runs until it is cancelled, or a part of it ends by an exception, which is thrown, because what is left would keep
+  /// its lease and do nothing. If nothing was added by add(), it also ends when all of add_always() has ended.
+  /// Reconciles under way get their grace, then everything is joined.
   asio::awaitable<void> run();
 
  private:

@@ -18,8 +18,8 @@ struct MergePatch {
   PatchType type = PatchType::merge;
 };
 
-/// Sends a merge patch for an object of `cache`, whose readers see the answer at once. Answers with what the object has
-/// become, or with nothing where it is gone: then there is nothing left to change.
+/// Sends a merge patch for an object of `cache`, whose readers see the answer at once. Returns what the object has
+/// become, or nothing if it is gone: then there is nothing left to change.
 asio::awaitable<Result<std::optional<Object>>> merge_patch(Api& api, Informer& cache, ObjectKey key, MergePatch patch);
 
 }  // namespace kube

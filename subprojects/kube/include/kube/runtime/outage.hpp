@@ -15,9 +15,9 @@ class Outage {
     return failure.code() == Errc::connect || failure.code() == Errc::closed || failure.code() == Errc::timeout ||
            failure.code() == Errc::tls;
   }
-  /// Whether this one is the first.
+  /// Notes one that cannot reach it; returns whether it is the first.
   bool begin(const void* who) { return away_.insert(who).second && away_.size() == 1; }
-  /// Whether this one was the last.
+  /// Notes that one reaches it again; returns whether it was the last that did not.
   bool end(const void* who) { return away_.erase(who) > 0 && away_.empty(); }
 
  private:

@@ -14,10 +14,10 @@ struct Removal {
   std::string phase;  ///< stands before the text of a failure, e.g. "removing the Quota"
 };
 
-/// Has an object deleted, which may stay for longer: until its finalizers and its grace period have gone. Answers
-/// whether the server has taken the request; false where the object is gone. That is what 404 says, and also 409 where
-/// `options` has a UID and no resourceVersion: another object has the name by now. (A namespace that is ending answers
-/// 409, too, and has nothing left to do.) Every other answer is a failure.
+/// Asks the server to delete an object, which may stay until its finalizers are gone and its grace period is over.
+/// Returns whether the server has taken the request; false if the object is gone. That is what 404 says, and also 409
+/// if `options` has a UID and no resourceVersion: another object has the name by now. (A namespace that is ending
+/// answers 409, too, and has nothing left to do.) Every other answer is a failure.
 asio::awaitable<Result<bool>> remove_object(Api& api, Resource resource, ObjectKey key, Removal removal);
 
 }  // namespace kube

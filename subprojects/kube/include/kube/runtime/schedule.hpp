@@ -20,9 +20,9 @@ struct WorkKey {
   auto operator<=>(const WorkKey&) const = default;
 };
 
-/// Guarantees: a key is in the queue at most once; it is never handed out twice at a time; a key added while it is
-/// being worked on is handed out once more afterwards; groups take turns, and none holds more than its share of the
-/// workers, so that a noisy or dead group delays only itself.
+/// Guarantees: a key is in the queue at most once, and is never handed out twice at a time. A key that is added while
+/// it is being worked on is handed out once more afterwards. Groups take turns, and none holds more than its share of
+/// the workers, so that a noisy or dead group delays only itself.
 class Schedule {
  public:
   struct Limits {
@@ -45,15 +45,15 @@ class Schedule {
   void add_at(const WorkKey& key, TimePoint at);
   /// The next key to work on, now marked as running; nothing when none is due or all workers are taken.
   std::optional<WorkKey> pop(TimePoint now);
-  /// When pop() may answer something new without a call in between; nothing if never.
+  /// When pop() may return something new without a call in between; nothing if never.
   std::optional<TimePoint> next_due() const;
 
   /// The work on the key ended well: its failures are forgotten.
   void done(const WorkKey& key, TimePoint now);
-  /// As done(), and again at `at`.
+  /// The work on the key ended well: its failures are forgotten, and it is due again at `at`.
   void done_until(const WorkKey& key, TimePoint now, TimePoint at);
-  /// The work failed: again after a pause that grows, but soon where the key was added meanwhile: what made it fail may
-  /// be mended. Either pause is no shorter than `asked`. Answers the pause.
+  /// The work failed: the key is due again after a pause that grows, but soon if it was added meanwhile, because what
+  /// made it fail may be mended. Either pause is no shorter than `asked`. Returns the pause.
   Duration failed(const WorkKey& key, TimePoint now, Random& random, Duration asked = Duration::zero());
 
   /// Keys that are due and not running.

@@ -1,4 +1,4 @@
-// Whether an API server still has the history that its watches have told.
+// Whether an API server still has the history that its watches have shown.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -15,28 +15,28 @@
 
 namespace kube {
 
-/// The newest object that one watch has told since its list: where the server still shows it at that very version, the
-/// server's history is the one that was told, at least up to there. A restored database ends before that version, and
-/// shows an older one, or contains it.
+/// The newest object that one watch has shown since its list. If the server still shows it at that very version, the
+/// server's history is the one that the watch has shown, at least up to there. A restored database ends before that
+/// version and shows an older one, or contains that version.
 struct HistoryWitness {
   const Resource* resource = nullptr;
   ObjectKey key;
   std::string uid;
   std::uint64_t version = 0;  ///< 0 = there is none
-  /// Since when this watch has told of one history, without a gap. A watch never moves between two histories, so
-  /// whoever heard of the same database after this time, over any watch, knows the same history.
+  /// Since when this watch has shown one history, without a gap. A watch never moves between two histories, so an
+  /// informer that heard of the same database after this time, over any watch, knows the same history.
   TimePoint since{};
 };
 
 /// Asks one server for witnesses, on behalf of all its informers: once for those that ask at about the same time. A
-/// witness vouches only for what is stored where it is stored itself: other databases of the same server (that of the
-/// Events, those of aggregated API servers) have histories of their own, whose versions cannot be compared with its
-/// version. Kinds of the built-in groups share one, Events excepted; any other kind has one for itself, unless
-/// share() says more. One thread.
+/// witness vouches only for the database in which it is stored. Other databases of the same server (that of the Events,
+/// those of aggregated API servers) have histories of their own, whose versions cannot be compared with its version.
+/// Kinds of the built-in groups share one, Events excepted; any other kind has one for itself, unless share() says
+/// more. One thread.
 class ServerHistory {
  public:
   enum class Verdict {
-    same,       ///< everything up to the witness's version is as it was told
+    same,       ///< everything up to the witness's version is as it was shown
     gone_back,  ///< it shows the witness older than it was
     unknown,    ///< the witness has changed or gone since, or there is none
   };
@@ -44,20 +44,20 @@ class ServerHistory {
     Verdict verdict = Verdict::unknown;
     std::uint64_t version = 0;  ///< the witness's
     TimePoint at{};             ///< when the server was asked
-    bool is_own = false;        ///< the witness is of the resource for which was asked
+    bool is_own = false;        ///< the witness is of the resource that was asked about
   };
 
   ServerHistory(const asio::any_io_executor& executor, Api& api, Metrics& metrics);
 
-  /// Takes part with what its watch tells; must be withdrawn before it is destroyed.
+  /// Adds the witness of one watch; remove() it before it is destroyed.
   void add(const HistoryWitness& witness) { witnesses_.insert(&witness); }
   void remove(const HistoryWitness& witness) { witnesses_.erase(&witness); }
 
   /// From now on the kinds of this group count as stored where those of the built-in groups are.
   void share(std::string_view group) { shared_.emplace(group); }
 
-  /// Asks whether a history is still there in which an informer of this resource had its last sign of life at `alive`
-  /// and knows of changes up to `version`. Errors: those of a request; the server may be away.
+  /// Asks whether the history is still there from which an informer of this resource had its last sign of life at
+  /// `alive` and knows changes up to `version`. Errors: those of a request; the server may be away.
   asio::awaitable<Result<Finding>> ask(const Resource& of, TimePoint alive, std::uint64_t version);
 
  private:

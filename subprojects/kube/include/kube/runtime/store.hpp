@@ -1,4 +1,4 @@
-// What an informer knows: the objects of one watch, held compactly, with indices.
+// The memory of an informer: the objects of one watch, held compactly, with indices.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +27,20 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  /// Adds an index, of what is stored already too. Readers that share a store share an index of the same name; throws
-  /// std::logic_error where that name stands for another function.
+  /// Adds an index, which covers what is stored already, too. Readers that share a store share an index of the same
+  /// name; throws std::logic_error if that name stands for another function.
   void add_index(std::string name, IndexFunction values_of);
 
-  /// The object under that key, parsed anew; nothing if there is none.
+  /// The object under that key, parsed at each call; nothing if there is none.
   std::optional<Object> find(const ObjectKey& key) const;
   bool contains(const ObjectKey& key) const { return entries_.contains(key); }
-  /// The UID under that key, "" where there is no object.
+  /// The UID under that key, "" if there is no object.
   std::string_view uid(const ObjectKey& key) const;
-  /// The version of the object under that key, 0 where there is none.
+  /// The version of the object under that key, 0 if there is none.
   std::uint64_t version(const ObjectKey& key) const;
   /// All keys, in order.
   std::vector<ObjectKey> keys() const;
-  /// The keys of a namespace, without an index; of all where it is "", as in a list.
+  /// The keys of a namespace, or of all namespaces if `ns` is "", as in a list. Needs no index.
   std::vector<ObjectKey> keys_in(std::string_view ns) const;
   /// How many these are.
   std::size_t count_in(std::string_view ns) const;
@@ -55,16 +55,16 @@ class Store {
   std::size_t size() const { return entries_.size(); }
   /// Bytes of text held.
   std::size_t bytes() const { return bytes_; }
-  /// Bytes of the text of the object under that key, 0 where there is none.
+  /// Bytes of the text of the object under that key, 0 if there is none.
   std::size_t bytes(const ObjectKey& key) const;
 
-  /// The text of an object before it was changed or removed; empty where there was none.
+  /// The text of an object before it was changed or removed; empty if there was none.
   using PreviousText = std::string;
-  /// Takes a state of an object. Nothing where it is no news: the store has this state or a newer one.
+  /// Takes a state of an object. Returns nothing if it is no news: the store has this state or a newer one.
   std::optional<PreviousText> put(const Object& object);
-  /// Takes a deletion seen at `version`. Nothing where there is no object, or a newer state stands.
+  /// Takes a deletion seen at `version`. Returns nothing if there is no object, or if a newer state is there.
   std::optional<PreviousText> remove(const ObjectKey& key, std::uint64_t version);
-  /// Removes what is not in `listed` and not newer than `version`, the version of a complete list. Answers what went.
+  /// Removes what is not in `listed` and not newer than `version`, the version of a complete list. Returns what went.
   std::vector<std::pair<ObjectKey, PreviousText>> retain(const std::set<ObjectKey>& listed, std::uint64_t version);
 
   /// Keeps every object and takes any state for newer from here on, so that the next complete list replaces all.

@@ -32,8 +32,8 @@ class StoreUse {
 };
 
 /// The share that the informers of one set have in a StoreUse. If growth in this set takes the StoreUse over its
-/// bounds, no informer of the set reads any more: the owner of the set is told once, and drops it. What is held goes
-/// over the bounds by one object at most. One thread.
+/// bounds, no informer of the set reads any more: the owner of the set is notified once, and drops it. What is held
+/// goes over the bounds by one object at most. One thread.
 class StoreBudget {
  public:
   StoreBudget(std::shared_ptr<StoreUse> use, std::function<void()> on_exceeded)

@@ -13,9 +13,9 @@ namespace kube {
 
 class Store;
 
-/// Objects that were in a store when this was asked for: each is parsed when its turn comes, and left out where it has
-/// gone by then. Who goes through them may take them (`std::move`) and may change the store, but must not suspend: it
-/// looks into the store.
+/// Objects that were in a store when this was asked for: each is parsed when its turn comes, and left out if it has
+/// gone by then. The loop over them may take them (`std::move`) and may change the store, but must not suspend, because
+/// it looks into the store.
 class StoredObjects {
  public:
   StoredObjects(const Store& store, std::vector<ObjectKey> keys) : store_(&store), keys_(std::move(keys)) {}

@@ -1,4 +1,4 @@
-// What a change of a watched object makes due: the usual functions for Controller::watch().
+// The keys that a change of a watched object makes due: the usual functions for Controller::watch().
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ inline ObjectKey to_namespace(const ObjectKey& changed) { return {"", changed.ns
 /// All `objects` in the namespace of what has changed. Their informer outlives the function.
 std::function<std::vector<ObjectKey>(const ObjectKey& changed)> in_namespace_of(const InformerHandle& objects);
 
-/// The one of `objects` whose name, after `prefix`, is that of what has changed in the same namespace; nothing where
-/// there is none. Their informer outlives the function.
+/// The one of `objects` whose name, after `prefix`, is that of what has changed in the same namespace; nothing if there
+/// is none. Their informer outlives the function.
 std::function<std::optional<ObjectKey>(const ObjectKey& changed)> without_prefix(std::string prefix,
                                                                                  const InformerHandle& objects);
 

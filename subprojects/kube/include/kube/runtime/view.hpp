@@ -1,4 +1,4 @@
-// What a reader keeps of each object of a cache.
+// A value that a reader keeps of each object of a cache.
 #pragma once
 
 #include <functional>
@@ -10,19 +10,19 @@
 
 namespace kube {
 
-/// Holds a T for each object of an informer, derived once for each of its states, so that whoever looks at all objects
-/// again and again parses none of them. T holds only what is looked at, and nothing that points into the object. One
-/// thread.
+/// Holds a T for each object of an informer, derived once for each of its states, so that a reader that looks at all
+/// objects again and again parses none of them. T holds only what is looked at, and nothing that points into the
+/// object. One thread.
 template <typename T>
 class View {
  public:
   using Derive = std::function<T(const Object&)>;
-  /// Called after each change, with null where there is nothing; both live as long as the call.
+  /// Called after each change, with null if there is nothing; both live as long as the call.
   using Changed = std::function<void(const ObjectKey& key, const T* before, const T* now)>;
 
-  /// Begins with what is there, of which nothing is told. The subscription captures this View and ends with the handle,
-  /// so both are destroyed in the same turn of the loop, in either order: a handle that lives longer calls a View that
-  /// is no more, and a View that lives longer learns of no change.
+  /// Begins with what is there, for which `changed` is not called. The subscription captures this View and ends with
+  /// the handle, so both are destroyed in the same turn of the loop, in either order. A handle that lives longer calls
+  /// a View that is no more, and a View that lives longer learns of no change.
   View(InformerHandle& objects, Derive derive, Changed changed = {}, Informer::SyncedHandler synced = {})
       : derive_(std::move(derive)), changed_(std::move(changed)) {
     for (const Object& object : objects->objects()) held_.emplace(object.key(), derive_(object));
@@ -31,7 +31,7 @@ class View {
   View(const View&) = delete;
   View& operator=(const View&) = delete;
 
-  /// What is held of an object; null where there is none.
+  /// What is held of an object; null if there is none.
   const T* find(const ObjectKey& key) const {
     const auto found = held_.find(key);
     return found == held_.end() ? nullptr : &found->second;

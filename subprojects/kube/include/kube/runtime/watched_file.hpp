@@ -1,4 +1,4 @@
-// A small file that somebody may replace while the process runs, such as a CA that is mounted from a ConfigMap.
+// A small file that may be replaced while the process runs, such as a CA that is mounted from a ConfigMap.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -17,10 +17,10 @@ class WatchedFile {
   WatchedFile(async::Clock& clock, std::string path, Duration pause = std::chrono::seconds(30))
       : clock_(clock), path_(std::move(path)), pause_(pause) {}
 
-  /// All of it. Errors: those of net::read_file(), and Errc::missing where it is empty.
+  /// All of it. Errors: those of net::read_file(), and Errc::missing if it is empty.
   Result<std::string> read() const;
-  /// Reads again after each pause and hands over what was read, also where it is the same. A file that is being
-  /// replaced may be away for a moment: then nothing is handed over. Ends only by cancellation.
+  /// Reads again after each pause and hands over what was read, also if it is the same. A file that is being replaced
+  /// may be away for a moment: then nothing is handed over. Ends only by cancellation.
   boost::asio::awaitable<void> watch(std::function<void(std::string)> use);
 
  private:
