@@ -80,7 +80,7 @@ std::string as_json(const json::value& value) {
   return acts_on_terminals(text) ? without_acting(text) : text;
 }
 
-/// Quotes a value where a reader could not tell its end, or where a terminal would act on it.
+/// Quotes a value if a reader could not see its end, or if a terminal would act on it.
 std::string quoted(std::string_view value) {
   const bool plain =
       !value.empty() && value.find_first_of(" \"=\\") == std::string_view::npos && !acts_on_terminals(value);

@@ -29,7 +29,7 @@ struct Sampled {
          });
 }
 
-/// An entry of a list for as long as somebody holds it.
+/// An entry of a list for as long as this is held.
 template <class State, class Entry>
 std::shared_ptr<void> enlist(const std::shared_ptr<State>& state, std::list<Entry> State::* list, Entry entry) {
   auto& entries = (*state).*list;
@@ -37,8 +37,8 @@ std::shared_ptr<void> enlist(const std::shared_ptr<State>& state, std::list<Entr
   return {state.get(), [state, list, at](void*) { ((*state).*list).erase(at); }};
 }
 
-/// A series that goes with its handles. In the registry it would take a map of its labels, and to take it away a look
-/// at all others of its family.
+/// A series that goes with its handles. In the registry it would take a map of its labels, and removing it would take a
+/// look at all others of its family.
 struct PassingSeries {
   virtual ~PassingSeries() = default;
   virtual prometheus::ClientMetric collect() const = 0;

@@ -37,7 +37,7 @@ TEST_CASE("a series lives as long as the process, or as those who count in it") 
     CHECK_FALSE(shows(metrics, "turin"));
   }
   CHECK_FALSE(shows(metrics, "passing_total{"));
-  // Who comes back counts anew.
+  // A series that comes back counts from zero.
   Counter again = metrics.counter(passing, {{"peer", "milan"}});
   again.add();
   CHECK(shows(metrics, "passing_total{peer=\"milan\"} 1"));

@@ -12,7 +12,7 @@
 
 namespace kube {
 
-/// How grave a line is: configure_logging() leaves out what is less grave than its level.
+/// The severity of a line: configure_logging() leaves out lines below its level.
 enum class LogLevel { debug, info, warn, error };
 /// Lines for people, or one JSON object per line.
 enum class LogFormat { text, json };

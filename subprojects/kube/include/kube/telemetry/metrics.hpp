@@ -22,12 +22,12 @@ namespace kube {
 using Labels = std::map<std::string, std::string>;
 
 enum class MetricType : std::uint8_t { counter, gauge, histogram };
-/// How long a series lives: as long as the process, or as long as somebody holds a handle of it, for series that name
-/// an object or a peer.
+/// How long a series lives: as long as the process, or as long as there is a handle of it, for series that name an
+/// object or a peer.
 enum class SeriesLife : std::uint8_t { process, handles };
 
 /// What all series of one name have in common: what is served under that name, and what its documentation says. It has
-/// to outlive whoever counts by it; that type and labels are those of the family is asserted.
+/// to outlive everything that counts by it. Asserts check that type and labels are those of the family.
 struct MetricFamily {
   MetricType type;
   std::string_view name, help;
@@ -67,7 +67,7 @@ class Gauge {
   std::shared_ptr<void> life_;
 };
 
-/// A distribution, in seconds where it is a time.
+/// A distribution, in seconds if it is a time.
 class Histogram {
  public:
   Histogram() = default;
@@ -99,7 +99,7 @@ class Metrics {
 
   /// What is looked up at each scrape. It ends with the last copy of what `sample` and `on_scrape` return.
   using Reading = std::shared_ptr<void>;
-  /// A gauge that is asked at each scrape. Where several have equal labels, the largest value is shown.
+  /// A gauge that is asked at each scrape. If several have equal labels, the largest value is shown.
   [[nodiscard]] Reading sample(const MetricFamily& family, const Labels& labels, std::function<double()> value);
   /// Called before each scrape, to bring series up to date.
   [[nodiscard]] Reading on_scrape(std::function<void()> refresh);
