@@ -10,8 +10,8 @@
 
 namespace kube::testing {
 
-/// What the test of a controller begins with: a SimulatedCluster with the caches and the Events of its process. Nothing
-/// runs that the test does not spawn in `group`: `informers.run()`, `events.run()`, and its subject.
+/// The set-up with which the test of a controller begins: a SimulatedCluster with the caches and the Events of its
+/// process. Nothing runs that the test does not spawn in `group`: `informers.run()`, `events.run()`, and its subject.
 template <class Transport = SimTransport>
 struct BasicOneCluster : BasicSimulatedCluster<Transport> {
   explicit BasicOneCluster(const ClusterSettings& settings = {})
@@ -19,7 +19,7 @@ struct BasicOneCluster : BasicSimulatedCluster<Transport> {
         informers(this->simulator.executor(), this->api, this->metrics),
         events(this->simulator.executor(), this->api, this->metrics, settings.component) {}
 
-  /// With which parts of the process are made.
+  /// The Environment with which parts of the process are made.
   Environment environment() {
     return {this->simulator.executor(), this->simulator.clock(), this->random, this->metrics};
   }

@@ -24,8 +24,8 @@ struct ClusterSettings {
   async::TaskGroup::OnFailure on_failure = async::TaskGroup::OnFailure::cancel_all;  ///< of a task of `group`
 };
 
-/// What a test begins with whose subject asks an API server; a test with more of its own derives from it. `Transport`
-/// is made with the SimLink: one of the test's own sees, changes or refuses requests before they leave.
+/// The set-up of a test whose subject asks an API server; a test with more of its own derives from it. `Transport` is
+/// made with the SimLink: a test may have one of its own, which sees, changes or refuses requests before they leave.
 ///
 /// Lifetime: call stop() before anything goes that was spawned in `group`, so in the destructor of what derives from
 /// this.

@@ -1,5 +1,5 @@
-// Changes of one place in the tree of an object, for tests that play whoever changes it. kube::Object has the like for
-// objects of its own.
+// Changes of one place in the tree of an object, for tests that play another writer. kube::Object has the same for its
+// own tree.
 #pragma once
 
 #include <initializer_list>

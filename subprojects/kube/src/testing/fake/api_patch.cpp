@@ -7,7 +7,7 @@ namespace kube::testing {
 
 namespace {
 
-/// Stands for whoever made an object by other means than an apply.
+/// Stands for the manager that made an object by other means than an apply.
 constexpr std::string_view maker = "someone/";
 
 /// The part of an apply configuration that a manager comes to own.
@@ -83,7 +83,7 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
   }
 
   const std::string uid(string_at(*found->second, {"metadata", "uid"}));
-  // Who made it by other means than an apply is one of its managers, too.
+  // The one that made it by other means than an apply is one of its managers, too.
   auto& managers = applied_.try_emplace(uid, Managers{{std::string(maker), json::object()}}).first->second;
   if (!request.is_set("force")) {
     for (const auto& [other, theirs] : managers) {

@@ -28,7 +28,7 @@ json::object resource_entry(const FakeKind& kind, std::string_view subresource,
           {"verbs", json::array(may.begin(), may.end())}};
 }
 
-/// What is served of one group and version, "v1" for the core group; nothing where that is nothing.
+/// The resources that are served of one group and version ("v1" for the core group); nothing if there are none.
 std::optional<json::object> resources_of(FakeStore& store, std::string_view group_version) {
   json::array resources;
   for (const auto& [name, table] : store.tables()) {

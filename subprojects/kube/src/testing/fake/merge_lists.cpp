@@ -115,7 +115,7 @@ struct Place {
   std::string_view parent = {};
 
   Place inside(std::string_view field) const { return {built_in, field}; }
-  /// By which the elements of that list are told apart; "" = it is replaced as a whole.
+  /// The key by which the elements of that list are distinguished; "" = it is replaced as a whole.
   std::string_view key_of(std::string_view field, const json::value& value) const {
     return built_in && value.is_array() ? merge_key(parent, field) : "";
   }

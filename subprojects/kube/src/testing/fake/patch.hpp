@@ -20,15 +20,15 @@ Answer<> json_patch(json::value& target, const json::value& patch);
 void strategic_merge(json::object& target, const json::object& patch);
 
 /// Applies `config`: what it names is set; what `previous` (the manager's last configuration) named and `config` does
-/// not is removed. Lists with merge keys are merged by element where `built_in`; a custom resource's lists are atomic.
+/// not is removed. Lists with merge keys are merged by element if `built_in`; a custom resource's lists are atomic.
 void apply_configuration(json::object& target, const json::object& config, const json::object& previous, bool built_in);
 
-/// The first field that both configurations name with different values, as a path; "" where they agree. What two
-/// managers of server-side apply conflict about.
+/// The first field that both configurations name with different values, as a path: what two managers of server-side
+/// apply conflict about. "" if they agree.
 std::string disagreement(const json::object& config, const json::object& other, bool built_in);
 
 /// The key that elements of this list are merged by in a built-in kind; "" for an atomic list, "." for a set of
-/// primitives. Decided by the field's name and, where names clash, by the one above it.
+/// primitives. Decided by the field's name and, if names clash, by the one above it.
 std::string_view merge_key(std::string_view parent, std::string_view field);
 
 }  // namespace kube::testing

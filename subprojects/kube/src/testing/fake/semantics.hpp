@@ -1,5 +1,5 @@
-// What an API server does to an object on its way into the store: defaults, immutable fields, status separation,
-// generations, the pod rules that controllers trip over. Pure functions.
+// The checks and changes of an API server on an object's way into the store: defaults, immutable fields, status
+// separation, generations, the pod rules that controllers trip over. Pure functions.
 #pragma once
 
 #include <string>

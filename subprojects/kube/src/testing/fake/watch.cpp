@@ -75,7 +75,7 @@ std::optional<std::string> FakeWatch::next() {
   }
   while (cursor_ < table_.log.size()) {
     const FakeChange& change = table_.log[cursor_++];
-    // As the real server: whoever asks from a version that is still to come hears of nothing before it.
+    // As the real server: a watch from a version that is still to come has no event before it.
     if (change.version <= options_.after) continue;
     if (auto event = translate(change)) return event;
   }
@@ -114,7 +114,7 @@ std::optional<std::string> FakeWatch::translate(const FakeChange& change) const 
   if (after) return line(before ? "MODIFIED" : "ADDED", text());
   if (!before) return std::nullopt;
   if (change.type == ChangeType::deleted) return line("DELETED", text());
-  // The object left the selection: the client is told its last state there, with the version of this change.
+  // The object left the selection: the client gets its last state there, with the version of this change.
   json::object last = *change.before;
   ensure_object(last, "metadata")["resourceVersion"] = std::to_string(change.version);
   return line("DELETED", text_of(last));

@@ -23,7 +23,7 @@ struct World {
 
 HttpRequest create_widget(std::string_view name) { return request::create(widgets, Object(Fixture::widget(name))); }
 
-/// Sends; answers the HTTP code, or minus the kind of failure.
+/// Sends; `code` becomes the HTTP code, or minus the kind of failure.
 asio::awaitable<void> send(World& w, HttpRequest request, Duration limit, int& code, std::string* body = nullptr) {
   auto response = co_await w.transport.send(std::move(request), w.simulator.clock().deadline_in(limit));
   code = response ? response->head.status : -static_cast<int>(response.error().code());

@@ -77,9 +77,9 @@ class FakeApiServer {
 
   /// The verbs for tests and for behaviours that stand for other processes of the cluster: no text in between.
   Answer<Tree> create(const Resource& resource, json::object object, std::string_view actor);
-  /// Changes an object in place, retrying nothing. 404 where there is none.
+  /// Changes an object in place, retrying nothing. 404 if there is none.
   Answer<Tree> update(const FakePath& path, const std::function<void(json::object&)>& change, std::string_view actor);
-  /// Answers the object as it is afterwards; its last state where it is gone.
+  /// Returns the object as it is afterwards; its last state if it is gone.
   Answer<Tree> remove(const Resource& resource, const ObjectKey& key, const DeleteOptions& options,
                       std::string_view actor);
   /// The object, or null.
@@ -113,7 +113,7 @@ class FakeApiServer {
   std::vector<FakeWrite> writes_;
   /// What each manager of server-side apply last applied, by manager and subresource.
   using Managers = std::map<std::string, json::object>;
-  /// The answer to an apply or a read of one object, which names its managers where an apply has made or changed it.
+  /// The answer to an apply or a read of one object, which names its managers if an apply has made or changed it.
   Answer<Tree> with_managers(Answer<Tree> stored) const;
   std::map<std::string, Managers> applied_;  ///< by UID
 };

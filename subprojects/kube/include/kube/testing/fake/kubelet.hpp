@@ -25,10 +25,10 @@ struct FakeRun {
   Tree pod;  ///< as it was then
 };
 
-/// Writes to pods/status what a kubelet writes. A pod's annotations `sim.kube/run-seconds` and `sim.kube/exit-code`
-/// say when and how its containers end (a second run ends well, and takes at least a second); where the first is
-/// missing or no whole number from 0 on that the clock can count, they run for ever. Attached to its server for good;
-/// must live as long as the simulator runs.
+/// Writes to pods/status what a kubelet writes. A pod's annotations `sim.kube/run-seconds` and `sim.kube/exit-code` say
+/// when and how its containers end (a second run ends well, and takes at least a second). If the first is missing or no
+/// whole number from 0 on that the clock can count, they run for ever. Attached to its server for good; must live as
+/// long as the simulator runs.
 class FakeKubelet {
  public:
   static constexpr std::string_view run_seconds = "sim.kube/run-seconds";

@@ -18,7 +18,7 @@ class FakeQuotaController {
  public:
   FakeQuotaController(Simulator& simulator, FakeApiServer& server, Duration delay = std::chrono::milliseconds(20));
 
-  /// From now on nothing is counted, as where no kube-controller-manager runs.
+  /// From now on nothing is counted, as if no kube-controller-manager ran.
   void stop() { stopped_ = true; }
 
  private:

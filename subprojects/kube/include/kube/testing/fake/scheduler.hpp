@@ -12,7 +12,7 @@ namespace kube::testing {
 /// Binds pods after a short time. Attached to its server for good; must live as long as the simulator runs.
 class FakeScheduler {
  public:
-  /// Answers the node of a pod; "" = asked again a second later.
+  /// Returns the node of a pod; "" = asked again a second later.
   using Choice = std::function<std::string(const json::object& pod)>;
   FakeScheduler(Simulator& simulator, FakeApiServer& server, Choice choice);
 

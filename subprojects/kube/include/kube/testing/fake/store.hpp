@@ -38,7 +38,7 @@ struct FakeChange {
 /// All objects of one kind.
 struct FakeTable {
   FakeKind kind;
-  bool is_served = true;  ///< false: requests find no such kind; watches end when all has been told
+  bool is_served = true;  ///< false: requests find no such kind; watches end when all their events are sent
   std::map<ObjectKey, Tree> objects;
   std::deque<FakeChange> log;
   std::list<std::function<void()>> watchers;  ///< woken after each change
@@ -54,10 +54,10 @@ class FakeStore {
   FakeStore(const FakeStore&) = delete;
   FakeStore& operator=(const FakeStore&) = delete;
 
-  /// Serves a kind. One that was withdrawn has its history still.
+  /// Serves a kind. One that was withdrawn still has its history.
   void serve(FakeKind kind);
   /// Deletes all objects of a kind and serves it no more, as when its definition is deleted. The history stays, and
-  /// serve() has it served again.
+  /// serve() serves it again.
   void withdraw(const Resource& resource, std::string_view actor);
   /// Null for a kind that is not served.
   FakeTable* find(std::string_view group, std::string_view version, std::string_view plural);
@@ -70,7 +70,7 @@ class FakeStore {
   /// Makes every version before `version` too old to be read or watched from.
   void compact(std::uint64_t version) { compacted_ = std::max(compacted_, std::min(version, version_)); }
   /// Goes back to the state of an earlier version, as when the database is restored from a snapshot and the API server
-  /// started anew: open watches end, what came later never was, and the versions after it are given once more.
+  /// is restarted. Open watches end, what came later never was, and the versions after it are given once more.
   void rewind(std::uint64_t version);
   /// How often the store has been rewound.
   int rewinds() const { return rewinds_; }
@@ -79,7 +79,7 @@ class FakeStore {
 
   /// Stores a new or changed object under the next version.
   Tree put(FakeTable& table, json::object object, std::string_view actor);
-  /// Removes an object; answers its last state. It must exist.
+  /// Removes an object, which must exist; returns its last state.
   Tree erase(FakeTable& table, const ObjectKey& key, std::string_view actor);
 
   /// Adds a listener, for good: it is called with each change, right after it was made.

@@ -18,13 +18,13 @@ struct FakeWatchOptions {
   bool bookmarks = false;
   bool initial_events = false;        ///< the state first, as ADDED events
   bool initial_bookmark = false;      ///< and behind it the bookmark that says so (KEP-3157)
-  std::uint64_t after = 0;            ///< where to start where initial_events is not set
+  std::uint64_t after = 0;            ///< where to start if initial_events is not set
   bool metadata_only = false;         ///< events carry PartialObjectMetadata
   std::optional<std::size_t> cut_at;  ///< the stream ends well after so many initial events, before their bookmark
   Duration timeout = std::chrono::minutes(30);
 };
 
-/// Lines of a watch stream, taken by whoever carries them to the client. The table must outlive it. One thread.
+/// Lines of a watch stream, taken by what carries them to the client. The table must outlive it. One thread.
 class FakeWatch {
  public:
   FakeWatch(FakeStore& store, FakeTable& table, FakeWatchOptions options);
@@ -34,7 +34,7 @@ class FakeWatch {
   FakeWatch(const FakeWatch&) = delete;
   FakeWatch& operator=(const FakeWatch&) = delete;
 
-  /// The next event with its line feed; nothing where none has happened yet, or the stream has ended.
+  /// The next event with its line feed; nothing if none has happened yet, or the stream has ended.
   std::optional<std::string> next();
   /// True when no line will come any more. A rewind of the store ends every watch.
   bool ended() const;
@@ -58,7 +58,7 @@ class FakeWatch {
   std::list<std::function<void()>>::iterator registration_;
   std::function<void()> wake_;
   std::vector<Tree> initial_;  ///< in reverse order
-  std::uint64_t opened_at_;    ///< version of the state that is told first: later changes come as events
+  std::uint64_t opened_at_;    ///< version of the state that is sent first: later changes come as events
   std::optional<std::string> last_words_;
   std::size_t cursor_ = 0;
   TimePoint ends_at_;

@@ -47,10 +47,10 @@ class SimLink {
   SimLink& operator=(const SimLink&) = delete;
 
   void set_faults(const FaultRates& faults) { faults_ = faults; }
-  /// Called with each request as it leaves its process, once more where it is repeated. Must not send anything.
+  /// Called with each request as it leaves its process, once more if it is repeated. Must not send anything.
   void on_send(std::function<void(const HttpRequest&)> look) { sent_ = std::move(look); }
-  /// Nothing arrives any more, and nobody is told. Connections are given up after 30 s (keep-alive); what is on its
-  /// way when the link heals before that arrives late.
+  /// Nothing arrives any more, and neither side is notified. Connections are given up after 30 s (keep-alive); what is
+  /// on its way when the link heals before that arrives late.
   void partition();
   /// The server's machine answers, the server does not: connections are refused and open ones closed.
   void refuse();
@@ -100,8 +100,8 @@ class SimLink {
 /// A process's connection over a link. Several may share a link, as one connection carries many streams.
 class SimTransport final : public net::Transport {
  public:
-  /// `killed`, where given and set, stops all sending at once, as the end of a process does: what was sent before is
-  /// on its way for 2 s more, until the reset of its connection has overtaken it.
+  /// `killed`, if given and set, stops all sending at once, as the end of a process does: what was sent before is on
+  /// its way for 2 s more, until the reset of its connection has overtaken it.
   explicit SimTransport(SimLink& link, std::shared_ptr<const bool> killed = nullptr)
       : link_(link), killed_(std::move(killed)) {}
   asio::awaitable<Result<net::Response>> send(HttpRequest request, Deadline deadline) override;

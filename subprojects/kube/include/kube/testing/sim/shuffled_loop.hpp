@@ -29,7 +29,7 @@ class ShuffledLoop {
   ShuffledLoop& operator=(const ShuffledLoop&) = delete;
 
   Executor executor();
-  /// Runs one of the handlers that are ready; false where none is. What it throws is thrown.
+  /// Runs one of the handlers that are ready; false if none is. What it throws is thrown.
   bool run_one();
 
  private:

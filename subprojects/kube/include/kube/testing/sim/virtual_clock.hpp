@@ -34,7 +34,7 @@ class VirtualClock final : public async::Clock {
 
   /// When the earliest alarm is due, if there is one.
   std::optional<TimePoint> next() const;
-  /// Moves to the earliest alarm and sets off that one alone; false where there is none.
+  /// Moves to the earliest alarm and sets off that one alone; false if there is none.
   bool advance_to_next();
   /// Moves to `at` and sets off, in order, every alarm that is due by then. Never moves back.
   void advance_to(TimePoint at);
