@@ -1,4 +1,4 @@
-// What the codecs of this room send at a time, and how many answers they keep for a peer.
+// How much the codecs of this room send at a time, and how many answers they keep for a peer.
 #pragma once
 
 #include <cstddef>

@@ -138,7 +138,7 @@ struct Reader {
     if (cluster.has("extensions")) read_extension(cluster);
   }
 
-  /// What exec plugins are told about the cluster stands with the cluster, not with them.
+  /// What exec plugins learn about the cluster is in the cluster's entry, not in theirs.
   void read_extension(const Section& cluster) {
     const YAML::Node entries = cluster.child("extensions");
     if (!entries.IsSequence()) return;

@@ -19,7 +19,7 @@ void skip_blanks(std::string_view& text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
 }
 
-/// Takes a name off the front; empty where none stands there. Only names of metrics have colons.
+/// Takes a name off the front; empty if none stands there. Only names of metrics have colons.
 std::string_view take_name(std::string_view& text, bool colons) {
   const auto fits = [&](char c) { return begins_name(c) || (colons && c == ':'); };
   std::size_t length = 0;
@@ -37,7 +37,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// Takes the value of a label with its quotes; nothing where it does not end, or escapes what cannot be escaped.
+/// Takes the value of a label with its quotes; nothing if it does not end, or escapes what cannot be escaped.
 std::optional<std::string_view> take_quoted(std::string_view& text) {
   if (text.empty() || text.front() != '"') return std::nullopt;
   for (std::size_t i = 1; i < text.size(); ++i) {

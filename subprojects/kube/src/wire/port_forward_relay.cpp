@@ -15,7 +15,7 @@ constexpr std::size_t max_request_id = 64;
 // breach.
 constexpr std::size_t streams_in_a_chunk = 1000;
 
-/// The port that a stream is for, as plain decimal; "" where there is none.
+/// The port that a stream is for, as plain decimal; "" if there is none.
 std::string read_port(std::string_view text) {
   const auto port = read_number<std::uint16_t>(text);
   return port && *port > 0 ? std::to_string(*port) : std::string();
@@ -140,7 +140,7 @@ void PortForwardRelay::caller_reset(Forward& forward, std::uint32_t stream, Time
   (is_data ? forward.data : forward.error) = 0;
   (is_data ? forward.is_reset : forward.error_ended) = true;
   if (forward.phase != Phase::open) return drop(forward);
-  // How the forward ended is still told on the error stream: Go's clients reset the data stream and wait for that.
+  // How the forward ended is still written to the error stream: Go's clients reset the data stream and wait for that.
   const std::uint32_t far = std::exchange(is_data ? forward.far_data : forward.far_error, 0);
   of_provider_.erase(far);
   provider_->reset(far, SpdyReset::cancel);
@@ -307,7 +307,7 @@ void PortForwardRelay::expire(TimePoint now) {
   for (const auto& [request, forward] : forwards_) earliest_ = std::min(earliest_, forward.deadline);
 }
 
-// Ends a forward, and tells the caller why.
+// Ends a forward, with the reason on the caller's error stream.
 void PortForwardRelay::give_up(Forward& forward, std::string_view why) {
   if (!why.empty()) {
     pass_words(forward, {});
@@ -321,10 +321,10 @@ void PortForwardRelay::give_up(Forward& forward, std::string_view why) {
   drop(forward);
 }
 
-// Ends what is left of a forward on both sides; all that was told is read before the end.
+// Ends what is left of a forward on both sides; all that was written is read before the end.
 void PortForwardRelay::drop(Forward& forward) {
   end_error(forward);
-  // A caller that has not ended it itself would keep it open; where there is a text, Go's readers could lose that.
+  // A caller that has not ended it itself would keep it open; if there is a text, Go's readers could lose that.
   if (forward.told == 0) caller_.reset(forward.error, SpdyReset::cancel);
   caller_.reset(forward.data, SpdyReset::cancel);
   of_caller_.erase(forward.error);

@@ -1,4 +1,4 @@
-// Exec and attach over SPDY/3.1: one stream per channel, all opened by the client and told apart by `streamType`.
+// Exec and attach over SPDY/3.1: one stream per channel, all opened by the client and distinguished by `streamType`.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -43,7 +43,7 @@ class SpdyCommand final : public CommandCodec {
   // Nothing is taken on a stream before it was replied to, so its channel is known.
   void hand_data_to(DataSink sink) override {
     session_.hand_data_to([this, sink = std::move(sink)](std::uint32_t stream, std::string_view bytes) {
-      // Where nobody reads it would hold the others up.
+      // If nobody reads, it would hold the others up.
       if (const auto channel = channel_of(stream); channel && may_hear(role_, *channel)) sink(*channel, bytes);
     });
   }
@@ -58,7 +58,7 @@ class SpdyCommand final : public CommandCodec {
   CommandVersion version() const override { return version_; }
 
  private:
-  // 0, which no stream has, where the channel is not open.
+  // 0, which no stream has, if the channel is not open.
   std::uint32_t id(CommandChannel channel) const { return ids_[static_cast<std::size_t>(channel)]; }
   std::optional<CommandChannel> channel_of(std::uint32_t stream) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {

@@ -3,11 +3,11 @@
 
 namespace kube::wire {
 
-/// Follows a text character by character, for whoever looks for brackets and commas outside of strings. The text is not
-/// checked.
+/// Follows a text character by character, for callers that look for brackets and commas outside of strings. The text is
+/// not checked.
 class StringScanner {
  public:
-  /// Takes the next character; answers whether it belongs to a string, its quotes included.
+  /// Takes the next character; returns whether it belongs to a string, its quotes included.
   bool takes(char c) {
     if (!in_string_) return in_string_ = c == '"';
     if (escaped_) {

@@ -7,7 +7,7 @@
 
 namespace kube::wire {
 
-/// The first element, taken out; nullopt where there is none.
+/// The first element, taken out; nullopt if there is none.
 template <class T>
 std::optional<T> take_first(std::deque<T>& queue) {
   if (queue.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// One node of a YAML document as JSON, and what is told of a text that is no YAML.
+// One node of a YAML document as JSON, and the failure of a text that is no YAML.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

@@ -310,7 +310,7 @@ TEST_CASE("a forward whose ends came before it was open is not kept") {
   world.provider.reply(3);
   world.provider.finish(3);
   world.pump();
-  CHECK(world.relay.size() == 1);  // how it ended may still be told
+  CHECK(world.relay.size() == 1);  // how it ended may still come
   world.pass(30s);
   CHECK(world.relay.size() == 0);
 }
@@ -374,7 +374,7 @@ TEST_CASE("forwards wait for the provider, and are told where it cannot be reach
   world.pump();
   CHECK(world.home[first.error].bytes == "error forwarding port 80 to pod rome/web: no way there");
   CHECK(world.home[second.error].bytes == "error forwarding port 81 to pod rome/web: no way there");
-  CHECK(world.home[first.data].replied);  // or clients tell of the reset, not of the text
+  CHECK(world.home[first.data].replied);  // or clients report the reset, not the text
   CHECK(world.home[first.data].reset);
   CHECK(world.is_empty());
   CHECK_FALSE(world.relay.wants_provider());

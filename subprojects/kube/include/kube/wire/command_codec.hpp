@@ -48,7 +48,7 @@ class CommandCodec {
   virtual Result<void> feed(std::string_view bytes) = 0;
   /// The next thing that the peer has done; nothing until more is fed.
   virtual std::optional<CommandEvent> next() = 0;
-  /// From now on feed() hands data to `sink`, where possible as a view of the fed bytes, and makes no events of it. An
+  /// From now on feed() hands data to `sink`, if possible as a view of the fed bytes, and makes no events of it. An
   /// event that was fed before such data is fetched after it.
   using DataSink = std::function<void(CommandChannel channel, std::string_view bytes)>;
   virtual void hand_data_to(DataSink sink) = 0;
@@ -59,7 +59,8 @@ class CommandCodec {
 
   /// Queues data. False if the channel takes none any more.
   virtual bool write(CommandChannel channel, std::string_view bytes) = 0;
-  /// Says that we will send no more on a channel. Where the protocol cannot say it (see can_finish), nothing happens.
+  /// Sends the peer the end of a channel: nothing more will be written on it. Does nothing if the protocol has no such
+  /// end (see can_finish).
   virtual void finish(CommandChannel channel) = 0;
   /// True if the protocol can end one channel while the others go on.
   virtual bool can_finish() const = 0;

@@ -1,4 +1,4 @@
-// What a program that makes credentials is told, and what it answers (client.authentication.k8s.io/v1 and v1beta1).
+// The input and the output of a program that makes credentials (client.authentication.k8s.io/v1 and v1beta1).
 #pragma once
 
 #include <optional>

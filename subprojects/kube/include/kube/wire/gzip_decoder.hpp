@@ -9,7 +9,7 @@
 namespace kube::wire {
 
 /// Unpacks one gzip stream (RFC 1952) as it arrives, in blocks: what a peer has packed a thousandfold takes no more
-/// memory at once than anything else, and whoever takes the blocks may stop.
+/// memory at once than anything else, and the caller may stop after any block.
 class GzipDecoder {
  public:
   GzipDecoder();
@@ -17,10 +17,10 @@ class GzipDecoder {
   GzipDecoder(const GzipDecoder&) = delete;
   GzipDecoder& operator=(const GzipDecoder&) = delete;
 
-  /// Takes the next bytes; what came before has to be taken first, until take() answers "".
+  /// Takes the next bytes; what came before has to be taken first, until take() returns "".
   void feed(std::string bytes);
-  /// At most `max_block` bytes of what is inside; "" = more has to be fed. Errors: Errc::protocol where it is no gzip,
-  /// its checksum is wrong, or something follows its end.
+  /// At most `max_block` bytes of what is inside; "" = more has to be fed. Errors: Errc::protocol if it is no gzip, its
+  /// checksum is wrong, or something follows its end.
   Result<std::string> take();
   /// Whether the end of the stream was reached.
   bool is_complete() const;

@@ -1,5 +1,5 @@
-// HTTP/2 (RFC 9113) in the client role as a pure state machine over nghttp2: bytes in, events and bytes out. Whoever
-// owns the socket drives it; nothing here waits, reads a clock or calls back. For programs that have sockets of their
+// HTTP/2 (RFC 9113) in the client role as a pure state machine over nghttp2: bytes in, events and bytes out. The owner
+// of the socket drives it; nothing here waits, reads a clock or calls back. For programs that have sockets of their
 // own: net::HttpClient drives one for each connection.
 #pragma once
 
@@ -82,7 +82,7 @@ class Http2Session {
   Http2Session& operator=(Http2Session&&) noexcept;
 
   /// Takes bytes from the peer. A failure (Errc::protocol, Errc::too_large) ends the connection: what is pending in
-  /// take_output() still tells the peer why.
+  /// take_output() still gives the peer the reason.
   Result<void> feed(std::string_view bytes);
   /// The events since the last call, in the order in which they came.
   std::vector<http2::Event> take_events();

@@ -21,9 +21,9 @@ struct ExecPlugin {
   std::string command;      ///< with a slash: a path; without: a name to look for in $PATH
   std::vector<std::string> args;
   std::vector<std::pair<std::string, std::string>> env;  ///< in addition to this process'
-  Interactive interactive = Interactive::if_available;   ///< whether it may talk to somebody at a terminal
+  Interactive interactive = Interactive::if_available;   ///< whether it may talk to a person at a terminal
   std::string install_hint;                              ///< what to tell a user who does not have it
-  bool provide_cluster_info = false;                     ///< it is told which cluster it is for, and `cluster_config`
+  bool provide_cluster_info = false;                     ///< it gets the cluster that it is for, and `cluster_config`
   json::value cluster_config;                            ///< the cluster's extension client.authentication.k8s.io/exec
 };
 

@@ -28,11 +28,11 @@ struct ListPage : ListMeta {
   std::vector<json::value> items;  ///< those that are not too deep
 };
 
-/// Splits one page into its objects. Call feed() for each piece, then next() until it answers nothing, and finish() at
+/// Splits one page into its objects. Call feed() for each piece, then next() until it returns nothing, and finish() at
 /// the end. No more than one object is held at a time. Use once; after a failure it is unusable.
 class ListDecoder {
  public:
-  /// Pages of more than `max_bytes` are refused. What waits and what is parsed is drawn on the account, where there is
+  /// Pages of more than `max_bytes` are refused. What waits and what is parsed is drawn on the account, if there is
   /// one.
   explicit ListDecoder(std::size_t max_bytes = 256u << 20, std::shared_ptr<MemoryAccount> account = nullptr)
       : pending_(std::move(account)), max_bytes_(max_bytes) {}

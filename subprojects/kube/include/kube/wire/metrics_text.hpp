@@ -22,7 +22,7 @@ struct MetricSample {
   std::string_view name;
   std::vector<MetricLabel> labels;
   std::string_view value;      ///< a number, as it was written
-  std::string_view timestamp;  ///< milliseconds since 1970, as written; empty where the line has none
+  std::string_view timestamp;  ///< milliseconds since 1970, as written; empty if the line has none
 };
 
 /// A line `# TYPE name text` or `# HELP name text`.
@@ -48,7 +48,7 @@ std::string_view label_of(const MetricSample& sample, std::string_view name);
 /// The number of a sample's value; NaN and infinities are numbers, too. Nothing for other text.
 std::optional<double> metric_number(std::string_view text);
 
-/// The time of a sample in milliseconds since 1970; nothing where its line has none.
+/// The time of a sample in milliseconds since 1970; nothing if its line has none.
 std::optional<std::int64_t> metric_time(const MetricSample& sample);
 
 /// The sample as a line, with its line end.

@@ -8,12 +8,12 @@
 
 namespace kube::wire {
 
-/// A queue of bytes, drawn on an account, where there is one, while they wait.
+/// A queue of bytes that are drawn on an account, if there is one, while they wait.
 class PendingText {
  public:
   explicit PendingText(std::shared_ptr<MemoryAccount> account) : hold_(std::move(account)) {}
 
-  /// Errors: Errc::too_large where the account has too little left.
+  /// Errors: Errc::too_large if the account has too little left.
   Result<void> append(std::string_view bytes);
   /// Takes away what comes first. Views of the text end here and in append().
   void drop(std::size_t bytes);

@@ -23,7 +23,7 @@ struct ForwardLimits {
   Duration pairing = std::chrono::seconds(30);      ///< for the second stream of a pair to come
   Duration opening = std::chrono::seconds(25);      ///< for the provider's, with dialing: callers wait for 30 s
   Duration closing = std::chrono::seconds(30);      ///< for the rest of a forward to end, once its data has
-  std::size_t error_text = 16 * std::size_t{1024};  ///< bytes that are told on one error stream
+  std::size_t error_text = 16 * std::size_t{1024};  ///< bytes that are written to one error stream
 };
 
 /// Passes forwards on. Each is a pair of streams of the caller, `error` and `data`, of the same `requestID` (without
@@ -33,8 +33,8 @@ struct ForwardLimits {
 /// data stream is replied to once the provider has replied to ours: peers send no data before, so that none has to be
 /// kept.
 ///
-/// Failures: what goes wrong with one forward leaves the others alone. SPDY has no flow control: whoever reads a
-/// connection stops while `pending_output` of the other is large.
+/// Failures: what goes wrong with one forward leaves the others alone. SPDY has no flow control, so stop reading a
+/// connection while `pending_output` of the other is large.
 class PortForwardRelay {
  public:
   /// `pod`: what the texts of failures call it.
@@ -48,13 +48,13 @@ class PortForwardRelay {
   /// Bytes of frames for a peer that nobody has fetched yet.
   std::size_t pending_output(ForwardSide side) const;
 
-  /// True while forwards wait and there is no provider: connect, then say how that went.
+  /// True while forwards wait and there is no provider: connect, then call provider_connected() or provider_failed().
   bool wants_provider() const;
   void provider_connected();
-  /// Tells every forward that waits why there is no provider, and ends it. The next one may ask again.
+  /// Ends every forward that waits, with the reason on its error stream. The next one may ask again.
   void provider_failed(std::string_view why);
 
-  /// No deadline passes before this; TimePoint::max() where there is none.
+  /// No deadline passes before this; TimePoint::max() if there is none.
   TimePoint next_deadline() const { return earliest_; }
   /// Ends what took too long.
   void expire(TimePoint now);
@@ -67,7 +67,7 @@ class PortForwardRelay {
 
   /// True once that peer has said goodbye: it reads no more.
   bool has_left(ForwardSide side) const { return is_caller(side) ? caller_left_ : provider_left_; }
-  /// Tells every forward why it ends, and says goodbye to both peers.
+  /// Ends every forward with the reason on its error stream, and says goodbye to both peers.
   void close(std::string_view why);
 
   /// Forwards under way, those included that wait for their second stream.
@@ -105,7 +105,7 @@ class PortForwardRelay {
   void caller_reset(Forward& forward, std::uint32_t stream, TimePoint now);
   void provider_reset(Forward& forward, std::uint32_t stream, TimePoint now);
   void tell(Forward& forward, std::string_view text);
-  // Tells words of the provider; empty bytes are the end of them.
+  // Writes words of the provider to the caller's error stream; empty bytes are their end.
   void pass_words(Forward& forward, std::string_view bytes);
   void end_error(Forward& forward);
   void settle(Forward& forward, TimePoint now);

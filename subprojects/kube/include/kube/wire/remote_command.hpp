@@ -1,5 +1,5 @@
-// What exec and attach say to each other, whatever carries it: protocol names and their negotiation, channels, terminal
-// sizes and the result (KEP-4006, k8s.io/apimachinery remotecommand).
+// The protocol of exec and attach, whatever carries it: protocol names and their negotiation, channels, terminal sizes
+// and the result (KEP-4006, k8s.io/apimachinery remotecommand).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ std::string_view to_string(CommandVersion version);
 std::optional<CommandVersion> command_version(std::string_view name);
 /// From v4 on the result is a Status document, before it is text.
 inline bool has_status(CommandVersion version) { return version >= CommandVersion::v4; }
-/// From v3 on terminals tell their size.
+/// From v3 on the size of the terminal is sent.
 inline bool has_resize(CommandVersion version) { return version >= CommandVersion::v3; }
 
 /// What came of the header X-Stream-Protocol-Version.
@@ -86,7 +86,7 @@ struct CommandResult {
 
 /// The Status document of a result, as v4 and v5 carry it. For `failed`, `http_code` and `reason` go into it.
 std::string encode_result(const CommandResult& result, int http_code = 500, std::string_view reason = "InternalError");
-/// The Status document that says why a command could not be run; keeps the answer of an API server where there is one.
+/// The Status document that says why a command could not be run; keeps the answer of an API server if there is one.
 std::string encode_failure(const Failure& failure);
 /// Reads the bytes of the channel `error` in the given version. Nothing is success. Errors: Errc::protocol.
 Result<CommandResult> decode_result(CommandVersion version, std::string_view bytes);

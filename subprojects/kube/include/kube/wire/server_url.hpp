@@ -20,7 +20,7 @@ struct ServerUrl {
   std::string host_port() const;
   /// scheme://host:port[/path], as parse_server_url() reads it.
   std::string text() const;
-  /// What the header `host` (`:authority`) says: the port is left out where it is the scheme's own.
+  /// The value of the header `host` (`:authority`): the port is left out if it is the scheme's own.
   std::string authority() const;
   bool operator==(const ServerUrl&) const = default;
 };

@@ -21,11 +21,11 @@ struct WatchEvent {
 };
 
 /// Splits the body of a watch (one JSON document a line) into events. Call feed() for each piece, then next() until it
-/// answers nothing. After a failure the stream is unusable.
+/// returns nothing. After a failure the stream is unusable.
 class WatchDecoder {
  public:
   /// Of a document longer than `max_line` bytes only the beginning is read; the rest of its line is dropped as it
-  /// comes. What waits and what is parsed is drawn on the account, where there is one.
+  /// comes. What waits and what is parsed is drawn on the account, if there is one.
   explicit WatchDecoder(std::size_t max_line = max_object_bytes, std::shared_ptr<MemoryAccount> account = nullptr)
       : pending_(std::move(account)), max_line_(max_line) {}
 

@@ -32,7 +32,7 @@ struct WebSocketEvent {
   enum class Kind : std::uint8_t {
     message,  ///< a piece of a message: `bytes`, `first`, `last`, `text`
     pong,     ///< an answer to a ping
-    close     ///< the peer sends nothing more; `code` (1005 where it gave none) and its reason in `bytes`
+    close     ///< the peer sends nothing more; `code` (1005 if it gave none) and its reason in `bytes`
   };
   Kind kind;
   std::string bytes;
