@@ -1,4 +1,4 @@
-// What the examples have in common: the cluster that kubectl would take, and an end by SIGINT or SIGTERM.
+// The set-up that the examples share: the cluster that kubectl would take, and an end by SIGINT or SIGTERM.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,7 +19,7 @@ struct Cluster {
   std::string name;  ///< of the cluster, as the kubeconfig has it
 };
 
-/// Runs the program until it ends or a signal comes, which cancels it; answers the exit code of main().
+/// Runs the program until it ends or a signal comes, which cancels it; returns the exit code of main().
 int run(std::string_view name, const std::function<asio::awaitable<kube::Result<void>>(Cluster)>& program);
 
 }  // namespace example

@@ -39,7 +39,7 @@ asio::awaitable<void> review(const kube::net::ServerRequest& request, kube::net:
                                            kube::admission::encode_review(asked->uid, decide(*asked))));
 }
 
-/// What tells the API server whom to ask, and by whose certificates to know us.
+/// The configuration that gives the API server our address and the authority of our certificate.
 kube::Object configuration(const std::string& url, const std::string& authority) {
   using kube::json::array, kube::json::object;
   kube::Object made = kube::Object::make(configurations, {"", "example-owners"});

@@ -12,9 +12,9 @@ namespace example {
 
 inline constexpr kube::Resource widgets{"example.com", "v1", "widgets", "Widget"};
 
-/// Guarantees: a Widget goes only when its ConfigMap has gone; what is not ours under its name is left alone, and told.
-/// Needs: list, watch and patch of widgets, patch of widgets/status, list, watch, create, update and delete of
-/// configmaps, create and patch of events, and get, create and update of leases.
+/// Guarantees: a Widget goes only when its ConfigMap has gone; what is not ours under its name is left alone, and
+/// reported. Needs: list, watch and patch of widgets, patch of widgets/status, list, watch, create, update and delete
+/// of configmaps, create and patch of events, and get, create and update of leases.
 class WidgetController {
  public:
   static constexpr std::string_view finalizer = "example.com/configmap";
@@ -29,7 +29,7 @@ class WidgetController {
         controller_(manager.environment(), {.name = "widget"},
                     [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
     controller_.watch(widgets_);
-    // Whoever changes or deletes the ConfigMap brings its Widget back.
+    // A change or deletion of a ConfigMap makes its Widget due.
     controller_.watch(maps_, kube::to_owner(widgets));
     manager.add([this] { return controller_.run(); });
   }
@@ -55,7 +55,7 @@ class WidgetController {
     co_return kube::Outcome::done();
   }
 
-  /// Whether the ConfigMap is as it should be; false where somebody else has its name.
+  /// Whether the ConfigMap is as it should be; false if an object that is not ours has its name.
   boost::asio::awaitable<kube::Result<bool>> ensure_map(kube::Object widget) {
     const std::string colour(kube::string_at(widget.spec(), {"colour"}));
     auto map = maps_->find(widget.key());

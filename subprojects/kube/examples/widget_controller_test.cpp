@@ -62,7 +62,7 @@ TEST_CASE("a Widget has its ConfigMap, says so, and goes with it, whoever leads"
                     {"spec", json::object{{"colour", "red"}}}};
   REQUIRE(world.server.create(example::widgets, std::move(lamp), "test").has_value());
   CHECK(world.reaches([&] { return world.colour() == "red" && world.is_ready(); }));
-  // Somebody takes the ConfigMap away, and the process that leads loses its network.
+  // The ConfigMap is deleted, and the process that leads loses its network.
   REQUIRE(world.server.remove(resources::config_maps, world.key, {}, "test").has_value());
   world.links[world.managers[0]->leadership().is_leader() ? 0 : 1]->partition();
   CHECK(world.reaches([&] { return world.colour() == "red"; }));

@@ -13,7 +13,7 @@ namespace {
 // What is packed a thousandfold is left alone after so much: a caller has a bound of its own.
 constexpr std::size_t enough = 4U << 20;
 
-/// What is inside, or nothing where the bytes are no gzip stream.
+/// What is inside, or nothing if the bytes are no gzip stream.
 std::optional<std::string> unpack(std::string_view bytes, std::size_t piece) {
   kube::wire::GzipDecoder decoder;
   std::string all;

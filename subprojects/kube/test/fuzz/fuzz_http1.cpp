@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 constexpr std::size_t kept = net::Http1Reader<true>::max_header + (32U << 10);
 constexpr std::size_t body_limit = 10'000;
 
-/// Says what it was given, and its last byte again and again where it is told to.
+/// Sends what it was given, and then its last byte again and again until it has sent `most` bytes.
 class Scripted final : public net::ByteStream {
  public:
   Scripted(std::string_view bytes, std::size_t piece, std::size_t most) : bytes_(bytes), piece_(piece), left_(most) {}

@@ -11,7 +11,7 @@ namespace {
 
 using namespace kube;
 
-/// Says what it was given, piece by piece, and listens as a server does.
+/// Sends what it was given, piece by piece, and listens as a server does.
 class Scripted final : public net::ByteStream {
  public:
   Scripted(std::string_view bytes, std::size_t piece, wire::WebSocketCodec& server)

@@ -1,4 +1,4 @@
-// What a test writes to the standard error, the log above all.
+// The standard error of a test: the log above all.
 #pragma once
 
 #include <unistd.h>

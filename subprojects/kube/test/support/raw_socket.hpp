@@ -1,4 +1,4 @@
-// A TCP socket for tests that say and hear exact bytes.
+// A TCP socket for tests that send and receive exact bytes.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -45,7 +45,7 @@ class RawSocket {
       all += more;
     }
   }
-  /// Reads until `end` has come; what came is returned (all of it where the peer closed before).
+  /// Reads until `end` has come; what came is returned (all of it if the peer closed before).
   asio::awaitable<std::string> read_until(std::string_view end) {
     std::string all;
     while (all.find(end) == std::string::npos) {

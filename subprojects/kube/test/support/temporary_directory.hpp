@@ -28,7 +28,7 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
   /// Where a file of that name is, or would be.
   std::string at(const std::string& name) const { return path_ + "/" + name; }
-  /// Puts a file there, in place of one of that name: whoever reads sees the old one or the new one, whole.
+  /// Puts a file there, in place of one of that name: a reader sees the old one or the new one, whole.
   void write(const std::string& name, const std::string& text) const {
     const std::string next = at(name + ".next");
     std::ofstream(next, std::ios::binary) << text;
