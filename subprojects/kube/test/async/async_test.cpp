@@ -1,4 +1,4 @@
-// Task groups, events, deadlines, the alarms of the real clock, and clean-up behind a coroutine.
+// Task groups, events, deadlines, the alarms of the real clock, and clean-up after a coroutine.
 #include <doctest/doctest.h>
 
 #include <string>
