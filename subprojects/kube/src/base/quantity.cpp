@@ -65,7 +65,7 @@ Wide scaled_by_ten(std::string_view digits, int power) {
   return std::min(amount, max_nano);
 }
 
-/// The digits with `fraction` of them behind the point, times two to the power given, in steps; bounded, rounded up.
+/// The digits with `fraction` of them after the point, times two to the power given, in steps; bounded, rounded up.
 Wide scaled_by_two(std::string_view digits, int fraction, int power) {
   while (!digits.empty() && digits.front() == '0') digits.remove_prefix(1);
   if (digits.empty()) return 0;

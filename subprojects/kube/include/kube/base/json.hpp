@@ -45,8 +45,8 @@ json::object& ensure_object(json::object& parent, std::string_view key);
 /// The list under `key`; if there is none yet, an empty one is put there. If the key exists, nothing in `parent` moves.
 json::array& ensure_array(json::object& parent, std::string_view key);
 
-/// Trees are walked by recursion: what is nested deeper is not read. Kubernetes' own kinds and their schemas stay below
-/// 64; what a custom resource without a schema holds may be anything.
+/// Trees are walked by recursion, so what is nested deeper than this is not read. Kubernetes' own kinds and their
+/// schemas stay below 64; what a custom resource without a schema holds may be anything.
 inline constexpr std::size_t max_object_depth = 256;
 /// The most bytes of text of one object that are taken from a server: etcd stores 1.5 MiB at most, and an escaped
 /// character takes six bytes.

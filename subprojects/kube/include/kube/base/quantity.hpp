@@ -11,8 +11,8 @@
 
 namespace kube {
 
-/// A fixed-point number in steps of 10^-9 with the family of suffixes it is written in. Magnitudes are at most
-/// 2^63 - 1: what is larger is that; what is finer than a step is rounded away from zero. Trivially copyable.
+/// A fixed-point number in steps of 10^-9 with the family of suffixes it is written in. Magnitudes are at most 2^63 -
+/// 1, and larger ones become that. What is finer than a step is rounded away from zero. Trivially copyable.
 class Quantity {
  public:
   enum class Format : std::uint8_t {
