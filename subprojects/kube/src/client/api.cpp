@@ -14,7 +14,7 @@
 namespace kube {
 namespace {
 
-/// So many objects of a list are taken before the loop gets its turn, or so many bytes.
+/// How many objects or bytes of a list are taken before the loop gets its turn.
 constexpr std::size_t slice_objects = 64, slice_bytes = 256u << 10;
 /// Bytes in a second: a list that comes slower than this for long is given up.
 constexpr std::size_t slowest_list_rate = 16u << 10;
@@ -41,7 +41,7 @@ class PageReader {
       KUBE_CO_TRYV(co_await parse(block));
     }
   }
-  /// False once who takes the objects has enough.
+  /// False once the caller that takes the objects has enough.
   bool wants_more() const { return wants_more_; }
   Result<wire::ListMeta> finish() {
     if (packed_ && !packed_->is_complete()) return fail(Errc::protocol, "the gzip stream of the list is cut short");

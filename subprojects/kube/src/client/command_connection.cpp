@@ -63,7 +63,7 @@ asio::awaitable<void> CommandConnection::hang_up(async::TaskGroup& group) {
   co_await group.stop();
 }
 
-// Sends what is queued, our goodbye behind it, and lets the peer close first.
+// Sends what is queued, then our goodbye, and lets the peer close first.
 asio::awaitable<void> CommandConnection::farewell() {
   codec_->close();
   sent_.reset();

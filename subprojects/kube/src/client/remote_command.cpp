@@ -89,7 +89,7 @@ asio::awaitable<Result<std::string>> RemoteCommand::result() {
   for (;;) {
     auto piece = co_await connection_->read(wire::CommandChannel::error);
     if (!piece) {
-      // A Status that arrived whole counts, however rudely the connection ended behind it.
+      // A Status that arrived whole counts, however rudely the connection ended after it.
       if (wire::decode_result(connection_->version(), status) && !status.empty()) co_return status;
       co_return fail(std::move(piece.error()), "waiting for the result of the command");
     }

@@ -25,8 +25,8 @@ namespace asio = boost::asio;
 /// checked with each ping.
 struct CommandLimits {
   Duration ping_every = std::chrono::seconds(5);
-  /// A peer that is read and sends nothing is dead, unless it may be stuck in data of ours: Go's
-  /// peers answer no ping while the program behind them does not read its stdin.
+  /// A peer that we read and that sends nothing is dead, unless it may be stuck in data of ours: Go's peers answer no
+  /// ping while the program behind them does not read its stdin.
   Duration silence = std::chrono::seconds(30);
   /// No data either way, whatever the pings say.
   Duration idle = {};

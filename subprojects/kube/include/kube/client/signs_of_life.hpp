@@ -7,8 +7,8 @@
 
 namespace kube {
 
-/// A peer that is read and sends nothing is dead, unless it may be stuck in data of ours: Go's peers
-/// answer no ping while what is behind them does not read.
+/// A peer that we read and that sends nothing is dead, unless it may be stuck in data of ours: Go's peers answer no
+/// ping while the program behind them does not read.
 class SignsOfLife {
  public:
   explicit SignsOfLife(TimePoint now) : last_data_(now), last_heard_(now) {}
@@ -19,9 +19,9 @@ class SignsOfLife {
     listening_ = true;
   }
   void heard() { listening_ = false; }
-  /// Data of the peer, for someone behind us.
+  /// Data has come from the peer, to be passed on.
   void received(TimePoint now) { last_data_ = now; }
-  /// Data for the peer, which it may not take yet.
+  /// Data was sent to the peer, which it may not take yet.
   void wrote(TimePoint now) {
     last_data_ = now;
     pongs_wanted_ = pings_ + 1;

@@ -14,11 +14,11 @@ namespace kube {
 namespace asio = boost::asio;
 
 /// A stream over a stream, as the client of the WebSocket: what is written goes out as binary messages that fit into a
-/// TLS record each, and where the peer's messages begin and end has no meaning. Its pings are answered with the next
-/// write: who uses this writes now and then.
+/// TLS record each, and where the peer's messages begin and end has no meaning. The peer's pings are answered with the
+/// next write, so the user of this has to write now and then.
 class WebSocketTunnel final : public net::ByteStream {
  public:
-  /// `under`: behind the handshake. `mask` as in wire::WebSocketCodec.
+  /// `under`: the stream after the handshake. `mask` as in wire::WebSocketCodec.
   WebSocketTunnel(std::unique_ptr<net::ByteStream> under, std::function<std::uint32_t()> mask);
 
   /// The peer's close frame is the end, with a code other than 1000 a failure (Errc::closed). Also Errc::protocol.
