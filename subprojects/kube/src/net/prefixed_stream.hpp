@@ -1,4 +1,4 @@
-// A ByteStream whose first bytes have come already, behind the head of an upgrade.
+// A ByteStream whose first bytes have come already, after the head of an upgrade.
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace kube::net {
 inline constexpr std::size_t max_file_bytes = std::size_t{1} << 20;
 
 /// All of a file. Blocks. Errors, whose texts name the file: Errc::missing (there is none), Errc::too_large (it has
-/// more than `max_bytes`, whole MiB, of which no more is read than that), Errc::invalid_input (it cannot be read).
+/// more than `max_bytes`, a whole number of MiB; no more than that is read), Errc::invalid_input (it cannot be read).
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes = max_file_bytes);
 
 }  // namespace kube::net

@@ -84,7 +84,7 @@ class Upgrader {
  public:
   virtual ~Upgrader() = default;
   /// `request` carries the headers `upgrade` and what the protocol needs besides; `connection: Upgrade`, host and
-  /// credentials are added. Bytes that arrive behind the head belong to the stream.
+  /// credentials are added. Bytes that arrive after the head belong to the stream.
   virtual asio::awaitable<Result<Upgraded>> upgrade(HttpRequest request, Deadline deadline) = 0;
 
   /// What callers have learnt about the server behind this Upgrader.

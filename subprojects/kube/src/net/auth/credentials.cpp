@@ -45,7 +45,7 @@ class Source {
   std::optional<struct stat> seen_;
 };
 
-/// A token as it may stand in a header: without the line break that editors leave behind it.
+/// A token as it may be put into a header: without the line break that editors leave after it.
 std::string header_value(std::string_view text) { return std::string(trim(text, " \t\r\n")); }
 
 }  // namespace
@@ -168,7 +168,7 @@ asio::awaitable<Result<void>> Credentials::ready() {
       continue;
     }
     if (impl.failure && impl.clock.now() - impl.failed < failure_memory) co_return std::unexpected(*impl.failure);
-    // Who asks may be cancelled: then one of those who wait asks in its place.
+    // The caller that asks may be cancelled: then one of those who wait asks in its place.
     struct AtEnd {
       std::shared_ptr<async::Event>& asking;
       ~AtEnd() {
@@ -189,7 +189,7 @@ asio::awaitable<Result<void>> Credentials::ready() {
     }
     impl.failure.reset();
     impl.refused = false;
-    co_return Result<void>();  // and be it one that has expired already: the server decides
+    co_return Result<void>();  // even if it has expired already: the server decides
   }
   co_return Result<void>();
 }

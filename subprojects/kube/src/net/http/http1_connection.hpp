@@ -31,7 +31,7 @@ class Http1Connection {
   void close();
   /// Bytes of the peer have come for the request under way: the peer has acted on it.
   bool has_answered() const;
-  /// The connection behind a 101: what has come already is read first.
+  /// The connection after a 101: what has come already is read first.
   std::unique_ptr<ByteStream> into_stream();
 
  private:

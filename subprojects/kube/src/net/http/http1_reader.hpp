@@ -20,7 +20,7 @@ class Http1Reader {
   using Parser = boost::beast::http::parser<IsRequest, boost::beast::http::buffer_body>;
   static constexpr std::size_t max_header = 64U << 10;
 
-  /// Begins the next message; bytes behind the last one are kept.
+  /// Begins the next message; bytes after the last one are kept.
   void start(std::uint64_t max_body, bool skip_body = false) {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(max_header));
@@ -116,11 +116,11 @@ class Http1Reader {
   bool is_done() const { return parser_->is_done(); }
   /// Whether the message was refused for the length of its body, come or announced.
   bool body_too_large() const { return body_too_large_; }
-  /// Bytes that came behind what was parsed.
+  /// Bytes that came after what was parsed.
   std::string take_rest() {
     std::string rest = buffer_.substr(from_);
-    // What it has held goes, too: who takes the rest may keep this reader for as long as an upgrade lasts. (An empty
-    // string that is assigned would leave it the memory.)
+    // Its memory is freed, too: the caller that takes the rest may keep this reader for as long as an upgrade lasts.
+    // (An empty string that is assigned would leave it the memory.)
     std::string().swap(buffer_);
     from_ = 0;
     return rest;

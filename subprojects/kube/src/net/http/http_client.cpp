@@ -38,7 +38,7 @@ class Http2Body final : public Body {
 }  // namespace
 
 struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
-  /// The making of a connection that all who need one wait for together.
+  /// The making of a connection for which all who need one wait together.
   struct Attempt {
     explicit Attempt(const asio::any_io_executor& executor) : done(executor) {}
     async::Event done;

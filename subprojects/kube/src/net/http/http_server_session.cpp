@@ -158,7 +158,7 @@ asio::awaitable<std::expected<ServerRequest, HttpServer::Impl::Refusal>> HttpSer
     if (!written) co_return std::unexpected(Refusal{.status = 0, .why = written.error().text()});
   }
   const auto length = session.reader.parser().content_length();
-  // An upgrade's bytes behind the header are not a body.
+  // An upgrade's bytes after the header are not a body.
   while (true) {
     auto chunk = co_await session.reader.read_body(*session.stream);
     if (!chunk)
@@ -214,7 +214,7 @@ asio::awaitable<void> HttpServer::Impl::serve_requests(Session& session, const C
     if (!header || is_over()) co_return;
     session.idle = false;
     std::expected<ServerRequest, Refusal> request;
-    // What comes behind a body, in its trailer, changes nothing.
+    // What comes after a body, in its trailer, changes nothing.
     const bool keep_alive = *header && session.reader.parser().keep_alive();
     if (*header) {
       request = co_await take_request(session, {.method = {},

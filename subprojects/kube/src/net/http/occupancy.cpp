@@ -46,7 +46,7 @@ void Occupancy::leave(std::list<Guest*>::iterator place) {
 
 bool Occupancy::hold(Guest& guest, std::size_t bytes) {
   if (guest.evicted) return false;
-  // Nobody is closed for what does not fit even then.
+  // No connection is closed for what does not fit even then.
   std::size_t freed = 0;
   for (const Guest* each : guests_)
     if (each != &guest && !each->evicted && each->waiting && (!guest.waiting || each->since < guest.since))

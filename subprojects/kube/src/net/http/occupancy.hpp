@@ -30,7 +30,7 @@ struct Guest {
 /// thread.
 class Occupancy {
  public:
-  /// So many strangers, so many who are known, and so many bytes that all of them hold.
+  /// The most strangers, the most who are known, and the most bytes that all of them may hold.
   Occupancy(std::size_t max_strangers, std::size_t max_known, std::size_t max_held)
       : strangers_{.max_guests = max_strangers}, known_{.max_guests = max_known}, max_held_(max_held) {}
 

@@ -28,7 +28,7 @@ class ClientStream : public ByteStream {
   /// True while the peer has sent nothing that was not read, and has not closed: it waits for a request. Not while a
   /// read is pending.
   virtual bool is_quiet() = 0;
-  /// Bytes that the system has taken for sending. Those behind them have not left this process.
+  /// Bytes that the system has taken for sending. Those after them have not left this process.
   virtual std::uint64_t bytes_taken() const = 0;
   /// From now on the end of the connection is a reset: what has not left this machine by then never does, also if the
   /// end of this process ends it.

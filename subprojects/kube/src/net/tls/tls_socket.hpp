@@ -20,7 +20,7 @@ using boost::system::error_code;
 /// One reader and one writer at a time. Operations that need not wait answer at once; now and then they let the others
 /// of the loop have their turn first. Errors are those of Asio: `eof` if the peer has said that it is the end,
 /// `stream_truncated` if it has not, `operation_aborted` after a cancellation or close_socket(). A write that was
-/// cancelled may have left half a record: nothing can be written behind it.
+/// cancelled may have left half a record: nothing can be written after it.
 class TlsSocket {
  public:
   enum class Role : std::uint8_t { client, server };

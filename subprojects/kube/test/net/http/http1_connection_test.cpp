@@ -8,7 +8,7 @@
 namespace kube::net {
 namespace {
 
-/// Takes so many bytes, and breaks then.
+/// Takes a number of bytes, and then breaks.
 class Breaking final : public ClientStream {
  public:
   explicit Breaking(std::uint64_t takes) : takes_(takes) {}

@@ -262,7 +262,7 @@ TEST_CASE("whoever is cancelled at any step of a dial leaves nothing running") {
   for (int steps = 1; !is_all && steps < 1000; ++steps) {
     CAPTURE(steps);
     asio::io_context context(1);
-    // Connections are made, and nobody says anything on them.
+    // Connections are made, and nothing is sent on them.
     const asio::ip::tcp::acceptor silent(context, {asio::ip::address_v4::loopback(), 0});
     HttpClient client(context.get_executor(), real,
                       credentials(config_for(silent.local_endpoint().port(), identity.certificate_pem)), {});

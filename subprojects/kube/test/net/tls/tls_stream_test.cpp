@@ -200,7 +200,7 @@ TEST_CASE("the end is told from a connection that breaks off, also behind bytes"
     CHECK_FALSE((co_await on.far->write("more")).has_value());
   });
   with_stream([](Joined& on) -> asio::awaitable<void> {
-    // A write that does not come to its end: nothing may be said behind it.
+    // A write that does not come to its end: nothing may be sent after it.
     TaskGroup group(co_await asio::this_coro::executor);
     group.spawn(write_once(*on.far, std::string(64 << 20, 'x')));
     co_await real.sleep(std::chrono::milliseconds(1));

@@ -1,4 +1,4 @@
-// Running a program of the user's for credentials, as cloud providers have them. Only programs that people run at a
+// Running a program of the user's for credentials, as cloud providers use them. Only programs that people run at a
 // prompt make an ExecPluginRunner; without one, Credentials refuse a configuration with an exec plugin.
 #pragma once
 

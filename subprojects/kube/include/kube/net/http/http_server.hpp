@@ -76,12 +76,13 @@ struct HttpServerOptions {
   std::string address;            ///< IP to listen on; "" = every address, IPv6 and IPv4
   std::uint16_t port = 0;         ///< 0 = the system picks one
   std::optional<TlsContext> tls;  ///< none = plain HTTP
-  /// Open at the same time. A new one takes the place of the one that has kept the server waiting for longest: idle, in
-  /// the middle of a handshake or request, or slow to take an answer. While all are busy, new ones are closed at once.
+  /// Connections that are open at the same time. A new one takes the place of the one that has kept the server waiting
+  /// for longest: idle, in the middle of a handshake or request, or slow to take an answer. While all are busy, new
+  /// ones are closed at once.
   std::size_t max_connections = 1024;
-  /// The same for connections whose client certificate was verified; from then on they count here and not above. All
-  /// streams of a cluster come from the few addresses of its API servers, so nobody without a certificate may take
-  /// their room.
+  /// Connections that are open at the same time and whose client certificate was verified: from then on they count here
+  /// and not in max_connections. All streams of a cluster come from the few addresses of its API servers, so nobody
+  /// without a certificate may take their room.
   std::size_t max_known = 1024;
   std::size_t max_body = 3U << 20;  ///< bytes of a request's body (413 beyond)
   /// Bytes of all requests that are being read or handled, headers included, and what handlers hold besides. Beyond it

@@ -57,7 +57,7 @@ Result<KeyAndCertificate> issue_server_certificate(const KeyAndCertificate& auth
                                                    const CertificateSubject& subject, WallTime now, Duration validity);
 /// How long before it is made a certificate becomes valid, for clocks that are slow.
 inline constexpr Duration backdating = std::chrono::hours(1);
-/// The certificates of a PEM text, one text each, without what stands between them. At most 64.
+/// The certificates of a PEM text, one text each, without what is between them. At most 64.
 std::vector<std::string> split_certificates(std::string_view pem);
 /// True if the first certificate of `certificate_pem` has a valid signature by the key of that of `authority_pem`.
 /// Errors: Errc::parse.
