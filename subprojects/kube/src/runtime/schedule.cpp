@@ -53,7 +53,7 @@ std::optional<WorkKey> Schedule::pop(TimePoint now) {
     make_ready(entry, now);
   }
   if (depth_ == 0 || running_ >= std::size_t(limits_.workers)) return std::nullopt;
-  // Round robin: start behind the group that was served last. Those without a key that is due are being worked on, and
+  // Round robin: start after the group that was served last. Those without a key that is due are being worked on, and
   // there are no more of them than workers.
   auto at = groups_.upper_bound(turn_);
   for (std::size_t i = 0; i < groups_.size(); ++i, ++at) {

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 namespace {
 
 struct World : RuntimeFixture {
-  /// Creates an object of so many numbers.
+  /// Creates an object with a list of `numbers` numbers.
   void create_dense(const std::string& name, std::size_t numbers) {
     json::array list;
     list.resize(numbers, 0);

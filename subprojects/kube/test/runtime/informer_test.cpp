@@ -331,7 +331,7 @@ TEST_CASE("an event that is too long is read past: what was known of its object 
   CHECK(w.reaches([&] { return w.informer.store().contains({"d", "later"}); }, 10s));
   CHECK(w.informer.find({"d", "long"})->resource_version() == known);
   CHECK(skipped.value() == 1);
-  // Behind it the watch goes on.
+  // The watch goes on after it.
   w.link.cut_watches();
   w.create("last");
   CHECK(w.reaches([&] { return w.informer.store().contains({"d", "last"}); }, 10s));
@@ -582,7 +582,7 @@ TEST_CASE("an object that is nested too deep is skipped, and blinds nobody to th
     CHECK(w.reaches([&] { return w.informer.find({"d", "after"}).has_value(); }));
     CHECK(w.informer.store().size() == 3);
     CHECK(w.informer.find({"d", "deep-enough"}).has_value());
-    // Its watch goes on behind it, and does not come back to it.
+    // Its watch goes on after it, and does not come back to it.
     const auto skipped = w.metrics.counter(families::skipped_objects, {{"cluster", "milan"}, {"resource", "widgets"}});
     const double before = skipped.value();
     w.pass(1min);

@@ -135,7 +135,7 @@ class Controller {
   void enqueue_all(const Store& store, std::string_view ns = "");
   /// Makes the key due after a time, unless it is due earlier.
   void enqueue_after(WorkKey key, Duration delay);
-  /// From now on works on so many keys at a time, and on so many of one group.
+  /// From now on works on `workers` keys at a time, and on `workers_per_group` of one group.
   void set_workers(int workers, int workers_per_group);
   /// Reconciles what is asked for. Ends by cancellation, once the reconciles under way have ended or their grace is
   /// over, or by an exception of ControllerSettings::fill or ControllerSettings::also_ready.

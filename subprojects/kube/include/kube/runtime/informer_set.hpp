@@ -61,7 +61,7 @@ class InformerSet {
 
   /// The informer of that scope, shared with everybody who asked for the same.
   InformerHandle acquire(const InformerScope& scope);
-  /// From now on every informer of that resource prunes by this if its scope says nothing.
+  /// From now on every informer of that resource prunes by `cut` if its scope has no `prune`.
   void prune(const Resource& resource, void (*cut)(json::object& tree)) { prunes_.emplace_back(resource, cut); }
   /// From now on objects of the kinds of this group count as stored in one database with those of the built-in groups.
   /// If one informer of these kinds finds the history unchanged after an interruption, the others need not ask. True of

@@ -60,7 +60,7 @@ class Manager {
 
   Environment environment_;
   Api open_api_;
-  LeaderElector* elector_ = nullptr;  // set while the next one is made, so it stands before it
+  LeaderElector* elector_ = nullptr;  // set while the next one is made, so it is declared before it
   std::unique_ptr<Leadership> leadership_;
   Api api_;
   InformerSet caches_;

@@ -13,7 +13,7 @@ namespace kube {
 /// A change, and what it is for.
 struct MergePatch {
   std::string body;   ///< RFC 7386, or a strategic merge patch by `type`
-  std::string phase;  ///< stands before the text of a failure, e.g. "writing the status"
+  std::string phase;  ///< comes before the text of a failure, e.g. "writing the status"
   WriteOptions options = {};
   PatchType type = PatchType::merge;
 };

@@ -11,7 +11,7 @@ namespace kube {
 /// A deletion, and what it is for.
 struct Removal {
   DeleteOptions options = {};
-  std::string phase;  ///< stands before the text of a failure, e.g. "removing the Quota"
+  std::string phase;  ///< comes before the text of a failure, e.g. "removing the Quota"
 };
 
 /// Asks the server to delete an object, which may stay until its finalizers are gone and its grace period is over.

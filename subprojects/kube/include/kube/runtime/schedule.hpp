@@ -33,7 +33,7 @@ class Schedule {
     Duration max_news_pause = std::chrono::seconds(1);
   };
   explicit Schedule(Limits limits) : limits_(limits) {}
-  /// From now on so many keys are worked on at a time, and so many of one group. What runs goes on.
+  /// From now on `workers` keys are worked on at a time, and `workers_per_group` of one group. What runs goes on.
   void set_workers(int workers, int workers_per_group) {
     limits_.workers = workers;
     limits_.workers_per_group = workers_per_group;
