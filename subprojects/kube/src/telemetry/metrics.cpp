@@ -46,7 +46,7 @@ struct PassingSeries {
 
 struct PassingFamily {
   const MetricFamily* family = nullptr;
-  /// By the values of the labels, in the order of their names, each with a zero behind it.
+  /// By the values of the labels, in the order of their names, each with a zero after it.
   std::map<std::string, std::weak_ptr<PassingSeries>> series;
 };
 
@@ -86,7 +86,7 @@ std::string describe_labels(const MetricFamily& family, std::string_view joined)
 
 /// One line of a family's text.
 struct Sample {
-  std::string_view suffix;  ///< behind the family's name
+  std::string_view suffix;  ///< after the family's name
   std::string_view labels;  ///< of the series
   std::string_view own_label;
   double value;

@@ -10,7 +10,7 @@
 
 namespace kube {
 
-/// What was said lately. Texts that differ in their numbers alone are the same. Bounded; forgets the oldest. One
+/// The texts of the last lines. Texts that differ in their numbers alone are the same. Bounded; forgets the oldest. One
 /// thread.
 class Repeats {
  public:
