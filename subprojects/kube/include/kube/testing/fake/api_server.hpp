@@ -40,7 +40,7 @@ struct FakeManners {
   enum class StreamingLists {
     on,
     off,      ///< refused with 422, as without the feature gate WatchList
-    ignored,  ///< the parameter is not known: the state comes as with any watch, without a bookmark behind it
+    ignored,  ///< the parameter is not known: the state comes as with any watch, without a bookmark after it
   };
   StreamingLists streaming_lists = StreamingLists::on;
   std::optional<std::size_t> streams_cut_at;  ///< streamed lists end after so many objects, before their bookmark

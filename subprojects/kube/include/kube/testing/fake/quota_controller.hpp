@@ -10,10 +10,10 @@
 
 namespace kube::testing {
 
-/// Fills the status of each ResourceQuota a moment after it, or what it counts, has changed. Of what is bounded it
-/// knows `count/<plural>[.<group>]`, `pods` and `requests.<name>` of containers, and 0 for everything else. Refuses
-/// nothing: that is admission's, which the server does not have. Attached to its server for good; must live as long as
-/// the simulator runs.
+/// Fills the status of each ResourceQuota a moment after it, or what it counts, has changed. It counts
+/// `count/<plural>[.<group>]`, `pods` and `requests.<name>` of containers, and reports 0 for everything else. It
+/// refuses nothing: that is the task of admission, which the server does not have. Attached to its server for good;
+/// must live as long as the simulator runs.
 class FakeQuotaController {
  public:
   FakeQuotaController(Simulator& simulator, FakeApiServer& server, Duration delay = std::chrono::milliseconds(20));

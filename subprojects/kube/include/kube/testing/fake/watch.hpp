@@ -17,7 +17,7 @@ struct FakeWatchOptions {
   Selector selector;
   bool bookmarks = false;
   bool initial_events = false;        ///< the state first, as ADDED events
-  bool initial_bookmark = false;      ///< and behind it the bookmark that says so (KEP-3157)
+  bool initial_bookmark = false;      ///< and after it the bookmark that says so (KEP-3157)
   std::uint64_t after = 0;            ///< where to start if initial_events is not set
   bool metadata_only = false;         ///< events carry PartialObjectMetadata
   std::optional<std::size_t> cut_at;  ///< the stream ends well after so many initial events, before their bookmark

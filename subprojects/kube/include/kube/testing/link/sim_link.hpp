@@ -28,7 +28,7 @@ struct FaultRates {
   double failing = 0;                   ///< 500; half of them after it was carried out
   double unavailable = 0;               ///< 503, not carried out
   double conflict = 0;                  ///< 409 for PUT and PATCH, not carried out
-  double compacted = 0;  ///< all versions up to now are compacted before a list or watch: 410 for who is behind
+  double compacted = 0;  ///< all versions up to now are compacted before a list or watch: 410 for those behind
   double cut_body = 0;   ///< the body of the answer breaks off in the middle
   double stalled = 0;    ///< per event of a watch: it and what follows on that watch come up to `stalled_by` later
   Duration stalled_by = std::chrono::seconds(10);
