@@ -6,7 +6,7 @@
 
 namespace kube::wire {
 
-/// The text before the last comma within so many levels, with its brackets closed: all of those levels that has come
+/// The text before the last comma within `levels` levels, with its brackets closed: all of those levels that has come
 /// whole. "" if there is no such comma. The text is not checked, so a fault in it stays one.
 std::string close_text(std::string_view text, std::size_t levels);
 

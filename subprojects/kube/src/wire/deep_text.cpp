@@ -7,7 +7,7 @@
 namespace kube::wire {
 namespace {
 
-/// Copies a text, with null in place of each object and array below so many levels. What is kept is copied unchanged,
+/// Copies a text, with null in place of each object and array below `levels` levels. What is kept is copied unchanged,
 /// so that a fault there stays one.
 std::string cut_deep(std::string_view text, std::size_t levels) {
   std::string out;

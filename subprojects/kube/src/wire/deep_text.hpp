@@ -9,11 +9,11 @@ namespace kube::wire {
 
 struct DeepText {
   json::value tree;
-  bool too_deep = false;  ///< in place of each object and array below so many levels stands null
+  bool too_deep = false;  ///< null is in place of each object and array that is nested too deep
 };
 
-/// Parses a document into an arena, of what is nested deeper than so many levels only what is above. What is left out
-/// is not checked. Errors: those of parse_json_arena().
+/// Parses a document into an arena, without what is nested deeper than `levels` levels. What is left out is not
+/// checked. Errors: those of parse_json_arena().
 Result<DeepText> read_deep_text(std::string_view text, std::size_t levels,
                                 const std::shared_ptr<MemoryAccount>& account);
 

@@ -84,7 +84,7 @@ bool ListDecoder::skip_string(std::string_view text) {
   while (at_ < text.size()) {
     if (std::exchange(escaped_, false)) ++at_;
     const std::size_t from = at_, quote = std::min(text.find('"', at_), text.size());
-    // A quote that ends the string stands behind no backslash, or an even number of them.
+    // A quote that ends the string follows no backslash, or an even number of them.
     std::size_t slashes = quote;
     while (slashes > from && text[slashes - 1] == '\\') --slashes;
     escaped_ = (quote - slashes) % 2 == 1;
@@ -144,7 +144,7 @@ Result<ListMeta> ListDecoder::finish() {
   if (place_ == Place::items) return malformed("it is cut short");
   KUBE_TRY(document, parse_json_arena(frame_, max_frame_depth, pending_.account()), "a list");
   const json::value* const items = find(document, {"items"});
-  // Items that did not stand under their own name have not been read.
+  // Items that were not under their own name have not been read.
   const bool was_read = items && (items->is_null() || (items->is_array() && items->get_array().empty()));
   if (!was_read || (place_ == Place::behind && !items->is_array())) return fail(Errc::parse, "a list without items");
   return ListMeta{.resource_version = std::string(string_at(document, {"metadata", "resourceVersion"})),

@@ -19,7 +19,7 @@ void skip_blanks(std::string_view& text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
 }
 
-/// Takes a name off the front; empty if none stands there. Only names of metrics have colons.
+/// Takes a name off the front; empty if there is none. Only names of metrics have colons.
 std::string_view take_name(std::string_view& text, bool colons) {
   const auto fits = [&](char c) { return begins_name(c) || (colons && c == ':'); };
   std::size_t length = 0;
@@ -53,7 +53,7 @@ std::optional<std::string_view> take_quoted(std::string_view& text) {
   return std::nullopt;
 }
 
-/// Takes `{name="value",…}`; a comma may stand after the last label.
+/// Takes `{name="value",…}`; a comma may follow the last label.
 bool take_labels(std::string_view& text, std::vector<MetricLabel>& labels) {
   text.remove_prefix(1);
   while (true) {

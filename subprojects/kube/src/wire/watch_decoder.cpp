@@ -18,7 +18,7 @@ std::optional<WatchEventType> type_of(std::string_view name) {
   return std::nullopt;
 }
 
-/// Of a line that is too long so much is read. The metadata of an object stand before what makes it long.
+/// How much is read of a line that is too long. The metadata of an object come before what makes it long.
 constexpr std::size_t max_head = 64u << 10;
 /// The event, its object, and the object's metadata: whatever of these has come whole is read.
 constexpr std::size_t head_levels = 3;

@@ -54,7 +54,7 @@ Failure yaml_failure(const YAML::Exception& error, std::string_view text) {
   if (why == YAML::ErrorMsg::END_OF_SEQ_FLOW) why = "a list that begins with [ is not closed";
   if (why == YAML::ErrorMsg::END_OF_MAP_FLOW) why = "a map that begins with { is not closed";
   if (error.mark.is_null()) return {Errc::parse, "is not valid YAML: " + why};
-  // The end of a text is in its last line, and not in one behind it.
+  // The end of a text is in its last line, and not in one after it.
   const auto breaks = std::ranges::count(text.substr(0, text.find_last_not_of('\n') + 1), '\n');
   const auto line = std::min<std::int64_t>(error.mark.line, breaks) + 1;
   return {Errc::parse, "is not valid YAML (line " + std::to_string(line) + ": " + why + ")"};

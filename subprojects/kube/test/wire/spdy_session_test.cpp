@@ -276,7 +276,7 @@ TEST_CASE("data that waits goes out together, up to 32 KiB, and never past anyth
   CHECK(client.write(one, std::string(20000, 'a')));
   CHECK(client.write(one, std::string(20000, 'b')));
   CHECK(sent() == std::vector<std::size_t>{32768, 7232});
-  // Of two streams each keeps its place, and an end stays behind its data.
+  // Of two streams each keeps its place, and an end stays after its data.
   CHECK(client.write(one, "first"));
   CHECK(client.write(two, "second"));
   CHECK(client.write(one, "third"));

@@ -31,7 +31,7 @@ using StreamId = std::int32_t;
 /// What the URLs of all requests to a server begin with.
 struct BaseUrl {
   std::string_view scheme, authority;
-  std::string_view path = {};  ///< stands before the path of each request
+  std::string_view path = {};  ///< comes before the path of each request
 };
 
 /// The final answer's status and headers (1xx answers and trailers are not reported).

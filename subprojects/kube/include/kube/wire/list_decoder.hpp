@@ -51,14 +51,14 @@ class ListDecoder {
   void see_in_frame(char c);
   /// Goes on in the items, to the end of the next one. Nothing: the text that has come ends before.
   std::optional<std::size_t> find_end();
-  /// Goes on behind the string that is open; false: the text that has come ends in it.
+  /// Goes on after the string that is open; false: the text that has come ends in it.
   bool skip_string(std::string_view text);
   Result<std::optional<ListItem>> take(std::size_t end);
 
   PendingText pending_;     ///< in the items it begins with the one under way
-  std::size_t at_ = 0;      ///< what stands before is known
+  std::size_t at_ = 0;      ///< what comes before is known
   std::string frame_;       ///< the page without its items
-  std::size_t string_ = 0;  ///< where the last string of the frame begins, behind its quote
+  std::size_t string_ = 0;  ///< where the last string of the frame begins, after its quote
   std::size_t depth_ = 0;   ///< of the frame, or within an item
   Place place_ = Place::before;
   bool in_string_ = false, escaped_ = false;

@@ -86,7 +86,7 @@ class SpdySession {
   Result<std::uint32_t> open(const SpdyHeaders& headers);
   /// Accepts a stream of the peer.
   void reply(std::uint32_t stream);
-  /// Queues data, in frames of at most 32 KiB: behind what waits already, in the same frame if there is room. False if
+  /// Queues data, in frames of at most 32 KiB: after what waits already, in the same frame if there is room. False if
   /// the stream takes none (any more).
   bool write(std::uint32_t stream, std::string_view bytes);
   /// Half-closes: nothing more is sent on this stream. A second call does nothing.

@@ -17,7 +17,7 @@ struct WatchEvent {
   WatchEventType type = WatchEventType::error;
   json::object object;
   bool too_deep = false;  ///< the object is nested deeper than max_object_depth, and without what lies there
-  bool too_long = false;  ///< the object is without what stands behind its first 64 KiB, or a little less
+  bool too_long = false;  ///< the object is without what comes after its first 64 KiB, or a little less
 };
 
 /// Splits the body of a watch (one JSON document a line) into events. Call feed() for each piece, then next() until it
