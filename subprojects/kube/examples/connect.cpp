@@ -36,7 +36,7 @@ asio::awaitable<void> wait_for_signal(kube::async::Event& over) {
   over.set();
 }
 
-/// The group owns the program, so that a signal can end it, and the client is stopped behind it.
+/// The group owns the program, so that a signal can end it, and the client is stopped after it.
 asio::awaitable<void> run_until_signal(asio::awaitable<kube::Result<void>> program, kube::net::HttpClient& client,
                                        kube::Result<void>& ended) {
   const auto executor = co_await asio::this_coro::executor;
