@@ -30,7 +30,7 @@ class PrefixedStream final : public ByteStream {
     const std::size_t count = std::min(buffer.size(), prefix_.size());
     std::memcpy(buffer.data(), prefix_.data(), count);
     prefix_.erase(0, count);
-    // As much as came at once, for nothing: the stream may last for hours.
+    // It would keep as much as came at once, for nothing: the stream may last for hours.
     if (prefix_.empty()) prefix_.shrink_to_fit();
     co_return count;
   }

@@ -28,7 +28,7 @@ struct ResponseHead {
   std::string_view header(std::string_view name) const;
 };
 
-/// The body of one answer. Destroying it before its end tells the peer to stop sending (RST_STREAM on HTTP/2).
+/// The body of one answer. Destroying it before its end makes the peer stop sending (RST_STREAM on HTTP/2).
 class Body {
  public:
   virtual ~Body() = default;
