@@ -136,7 +136,7 @@ class Informer {
   /// Calls a handler for every object that is there, as for a change.
   void tell_present(const Handler& changed);
   /// Sets the one handler that is called when the server's history was found to have gone back, before anything is read
-  /// again. Its argument is true if refresh() has found it: then the owner has to run this informer anew, too. Must not
+  /// again. Its argument is true if refresh() has found it: then the owner has to restart this informer, too. Must not
   /// suspend. InformerSet::acquire() sets it for the informers of a set.
   void on_rewind(std::function<void(bool itself)> handler) { rewound_ = std::move(handler); }
 
