@@ -26,7 +26,7 @@ class VirtualClock final : public async::Clock {
   }
   void cancel(const async::Alarm& alarm) override { alarms_.remove(alarm); }
 
-  /// Has `action` called when time reaches `at` (at the next advance, if that has passed).
+  /// Calls `action` when time reaches `at` (at the next advance, if that has passed).
   async::Alarm call_at(TimePoint at, std::function<void()> action) { return alarms_.add(at, std::move(action)); }
   async::Alarm call_in(Duration delay, std::function<void()> action) {
     return call_at(now_ + delay, std::move(action));
