@@ -240,7 +240,7 @@ void PortForwardRelay::provider_reset(Forward& forward, std::uint32_t stream, Ti
     caller_.reset(forward.data, SpdyReset::cancel);
     of_caller_.erase(std::exchange(forward.data, 0));
   } else {
-    // As an end: Go's readers may lose what came before a reset, and here that is the text.
+    // Ended and not reset: Go's readers may lose what came before a reset, and here that is the text.
     end_error(forward);
   }
   settle(forward, now);
