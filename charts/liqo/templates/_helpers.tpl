@@ -143,32 +143,6 @@ subjects:
 {{ $id }}
 {{- end }}
 
-{{/* Arguments of the daemon that are no values of their own, as a list. */}}
-{{- define "liqo.extraArgs" -}}
-{{- $pod := .Values.controllerManager.pod | default dict -}}
-{{- $kubelet := .Values.virtualKubelet.extra | default dict -}}
-{{- $given := concat .Values.extraArgs (.Values.common.extraArgs | default list) (get $pod "extraArgs" | default list) (get $kubelet "args" | default list) -}}
-{{- $values := dict
-  "default-node-resources" "offloading.defaultNodeResources"
-  "default-limits-enforcement" "controllerManager.config.defaultLimitsEnforcement"
-  "default-resource-slice-class-enabled" "authentication.defaultResourceSliceClassEnabled"
-  "sharing-percentage" "offloading.sharingPercentage"
-  "cluster-labels" "discovery.config.clusterLabels"
-  "ingress-classes" "offloading.reflection.ingress.ingressClasses"
-  "load-balancer-classes" "offloading.reflection.service.loadBalancerClasses"
-  "enable-storage" "storage.enabled"
-  "real-storage-class-name" "storage.realStorageClassName"
--}}
-{{- range $argument := $given -}}
-{{- range $flag, $value := $values -}}
-{{- if or (eq $argument (printf "--%s" $flag)) (hasPrefix (printf "--%s=" $flag) $argument) -}}
-{{- fail (printf "extraArgs: --%s would have no effect beside the value %s: set that" $flag $value) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{ toJson $given }}
-{{- end }}
-
 {{/* The Secret with the certificate of the metrics, or nothing. */}}
 {{- define "liqo.metricsCertificate" -}}
 {{- if .Values.metrics.secure }}{{ .Values.metrics.certificateSecret }}{{ end -}}
