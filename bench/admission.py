@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """tools/bench admission: what the admission of ShadowPods costs, at a fixed rate through a real API server.
 
-ShadowPods are created at times that are fixed in advance (an open loop) in a namespace whose quota is half full at most,
-and deleted again at the rate at which they are admitted; each 20th asks for more than the quota has. liqod follows: the
-lease is held by the bench, so that it answers reviews and counts what is stored, and no controller of it makes Pods.
-With --controllers it leads, and its CPU time contains what it does for the Pods of the ShadowPods.
+ShadowPods are created at times that are fixed in advance (an open loop) in a namespace whose quota is half full at
+most. They are deleted again at the rate at which they are admitted; each 20th asks for more than the quota has. liqod
+follows: the lease is held by the bench, so that it answers reviews and counts what is stored, and no controller of it
+makes Pods. With --controllers it leads, and its CPU time contains what it does for the Pods of the ShadowPods.
 """
 
 from __future__ import annotations

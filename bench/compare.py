@@ -53,7 +53,7 @@ def least_turns() -> int:
 def spread(ratios: Sequence[float]) -> tuple[float, float]:
     """Between which the true ratio lies, whatever the distribution is: the k-th smallest and the k-th largest. Each turn's
     ratio is as likely above the true one as below it, so that all but k-1 are above it no more often than by throwing a
-    coin; k is the largest number for which that is rarer than DOUBT."""
+    coin. k is the largest number for which that is rarer than DOUBT."""
     if len(ratios) < least_turns():
         raise ValueError(f"a spread needs {least_turns()} turns")
     found, count, rarer = sorted(ratios), len(ratios), 0.0

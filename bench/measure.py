@@ -1,4 +1,4 @@
-"""What is read before and after a load: CPU time of processes, writes in the audit logs, liqod's own counters."""
+"""Readings before and after a load: CPU time of processes, writes in the audit logs, liqod's own counters."""
 
 from __future__ import annotations
 

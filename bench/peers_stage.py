@@ -69,9 +69,9 @@ class Spent:
 
 @dataclass(frozen=True)
 class Rest(Spent):
-    """What nothing happening costs. Each virtual node says every three to five minutes that it is there, all of them
-    more or less together where they began together, so that this is kept apart: `core` is CPU time in a second without
-    that, `heartbeat_seconds` what one costs."""
+    """The cost of rest. Each virtual node says every three to five minutes that it is there, and those that began
+    together do so more or less together. So this is kept apart: `core` is CPU time in a second without that,
+    `heartbeat_seconds` is the cost of one."""
 
     core: float
     heartbeat_seconds: float

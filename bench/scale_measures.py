@@ -1,4 +1,4 @@
-"""What `tools/bench scale` reads off its stage, figure by figure."""
+"""The figures that `tools/bench scale` reads off its stage, one by one."""
 
 from __future__ import annotations
 

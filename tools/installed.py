@@ -1,4 +1,4 @@
-"""What `meson install` has for programs outside of the tree, and an example that is built against it, as its user does."""
+"""The files of `meson install` for programs outside of the tree, and an example built against them as by a user."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What came of the slowest stories, and when: `tools/test nightly` writes it into docs/stories.md, and every run of
-tools/test says which of them are due."""
+"""The outcome of the slowest stories, and its date: `tools/test nightly` writes it into docs/stories.md, and every run
+of tools/test says which of them are due."""
 
 from __future__ import annotations
 

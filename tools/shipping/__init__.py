@@ -1,1 +1,1 @@
-"""What is handed out of this tree: the image, the chart's archive, programs, and the list of what is in them."""
+"""The products of this tree: the image, the chart's archive, programs, and the list of what is in them."""

@@ -1,4 +1,4 @@
-"""What a program asks its loader for, read from the file: nothing of it is run."""
+"""The requests of a program to its loader, read from the file: nothing of it is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the image, as SPDX 2.3: packages with versions and licences, and every file with its digests."""
+"""The contents of the image, as SPDX 2.3: packages with versions and licences, and every file with its digests."""
 
 from __future__ import annotations
 

@@ -20,9 +20,8 @@ std::string feature_key(std::string_view feature);
 /// Whether the key is in the domain of these labels.
 bool is_feature_key(std::string_view key);
 
-/// Whether a label tells of a feature that a virtual node can declare: API servers refuse the whole status of a Node
-/// for one name that is not in UpperCamelCase, and some features are what liqod would have to do itself, which it does
-/// not.
+/// Whether a label tells of a feature that a virtual node can declare. API servers refuse the whole status of a Node
+/// for one name that is not in UpperCamelCase. Some features are what liqod would have to do itself, which it does not.
 bool is_feature_label(std::string_view key, std::string_view value);
 
 /// Features that nodes declare, each once and sorted.

@@ -1,4 +1,4 @@
-// What of a pod has no effect at its provider, or another one than at home, and the Event that says so. Pure.
+// The fields of a pod that have no effect at its provider, or another one than at home, and their Event. Pure.
 // Tested by test/unit/core/offloading/dropped_fields_test.cpp.
 #pragma once
 

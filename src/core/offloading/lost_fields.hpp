@@ -10,17 +10,17 @@
 
 namespace liqo::core {
 
-/// Whether a value of that field of a pod says no more than an absent one: null, "" and what is empty; false and 0 only
-/// in fields that API servers leave out then, because `hostUsers: false` and `runAsUser: 0` ask for something; and what
-/// probes do anyway (`protocol: HTTP1`, which an API server of 1.37 may have written itself, and `mode: Plaintext`).
+/// Whether a value of that field of a pod says no more than an absent one: null, "" and what is empty. False and 0 do
+/// only in fields that API servers leave out then: `hostUsers: false` and `runAsUser: 0` ask for something. What probes
+/// do anyway does, too (`protocol: HTTP1`, which an API server of 1.37 may have written itself, and `mode: Plaintext`).
 bool asks_for_nothing(std::string_view field, const kube::json::value& value);
 
 /// The paths of the fields that were sent and are not in what the server answered, such as
 /// "containers[0].livenessProbe.grpc.mode", at most `max_left_out` of them (left_out.hpp). A server drops what its
 /// version does not know or has switched off, and answers that all went well. A value that asks for nothing is not
-/// missed. Entries of lists are compared with those of the same name or mount path that are at most 64 places away;
-/// those without a name by their place, where both lists are equally long, because webhooks add entries; several of one
-/// name by their place only.
+/// missed. Entries of lists are compared with those of the same name or mount path that are at most 64 places away.
+/// Those without a name are compared by their place, if both lists are equally long, because webhooks add entries.
+/// Several of one name are compared by their place only.
 std::vector<std::string> lost_fields(const kube::json::object& sent, const kube::json::object& stored);
 
 }  // namespace liqo::core

@@ -60,8 +60,8 @@ struct SliceNodePlan {
 
 /// The VirtualNode of an accepted slice, with the slice's name and namespace. `existing` is the VirtualNode of that
 /// name, or null. Labels and a node selector that an earlier answer set are removed when the answer no longer has them;
-/// those of others stay. The answer comes from another cluster and is checked: of its labels for the Node, those in
-/// kubernetes.io and k8s.io domains are dropped (except region, zone, and a known OS and architecture), those in
+/// those of others stay. The answer comes from another cluster and is checked. Of its labels for the Node, those in
+/// kubernetes.io and k8s.io domains are dropped, except region, zone, and a known OS and architecture. So are those in
 /// `refused_labels`, keys or "domain/*", and those of features that no virtual node can declare.
 SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
                               const kube::Object* existing, std::span<const std::string> refused_labels = {});

@@ -1,4 +1,4 @@
-// What a provider tells its consumers about its machines: OS, architecture and declared features.
+// The OS, architecture and declared features of its machines that a provider tells its consumers.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-"""What a story about offloading needs: one offloaded namespace, seen from both of its sides."""
+"""The stage of a story about offloading: one offloaded namespace, seen from both of its sides."""
 
 from __future__ import annotations
 

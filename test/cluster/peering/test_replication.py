@@ -1,4 +1,4 @@
-"""What a consumer asks for is copied to its provider, and the answer comes back, whatever gets in between.
+"""A consumer's requests are copied to its provider, and the answer comes back, whatever gets in between.
 
 The peering is made by hand: no liqod runs at the provider, whose answers the stories give themselves.
 """

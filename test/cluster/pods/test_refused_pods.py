@@ -1,4 +1,4 @@
-"""What a provider refuses after it took a ShadowPod is told at home once, in the provider's words, and mends by
+"""A provider's refusal after it took a ShadowPod is reported at home once, in the provider's words, and mends by
 itself."""
 
 from __future__ import annotations

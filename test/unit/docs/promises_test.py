@@ -1,4 +1,4 @@
-"""What docs/ promises is tested: every test that a page names is there, and what users are said to see stands in the
+"""The promises of docs/ are tested: every test that a page names is there, and what users are said to see stands in the
 code."""
 
 import functools
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
-TABLES = ["stories.md", "security.md"]
+PAGES = ["stories.md", "security.md"]
 # `test_x.py`, `test_x.py::test_name`, or `x_test.cpp: the name of a case`.
 REFERENCE = re.compile(r"`([\w/]+(?:\.py|\.cpp))(?:::(\w+)|: ([^`]+))?`")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -40,9 +40,16 @@ def missing(text: str) -> list[str]:
     return out
 
 
+def items(page: str) -> list[tuple[str, str]]:
+    """Promise and tests of every item of the page's list, in which tests are items below."""
+    _, _, promises = (DOCS / page).read_text(encoding="utf-8").partition("## Promises and their tests\n")
+    cut = (item.partition("\n    - ") for item in re.split(r"^- ", promises, flags=re.MULTILINE)[1:])
+    return [(" ".join(promise.split()), tests) for promise, _, tests in cut]
+
+
 def rows(page: str) -> list[tuple[str, str]]:
-    """Promise and tests of every row of the page's tables that name a test."""
-    out = []
+    """Promise and tests of every row of the page's tables that name a test, and of its list."""
+    out = items(page)
     for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
         if line.startswith("|") and len(cells) >= 2 and REFERENCE.search(cells[-1]):
@@ -50,16 +57,21 @@ def rows(page: str) -> list[tuple[str, str]]:
     return out
 
 
-@pytest.mark.parametrize("page", TABLES)
-def test_the_table_names_tests_that_exist(page):
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_names_tests_that_exist(page):
     told = rows(page)
-    assert told, f"docs/{page} has no table of promises and tests"
+    assert told, f"docs/{page} has no promises and tests"
     assert not [f"{promise}: {test}" for promise, tests in told for test in missing(tests)]
+
+
+def test_a_promise_of_a_list_has_a_test():
+    assert len(items("security.md")) > 60
+    assert not [promise for page in PAGES for promise, tests in items(page) if not REFERENCE.search(tests)]
 
 
 def test_a_row_without_a_test_is_a_row_of_another_table():
     """So that a promise cannot lose its test unseen."""
-    for page in TABLES:
+    for page in PAGES:
         in_table = False
         for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
             if re.match(r"\| promise \| (story|test) \|", line):
@@ -70,7 +82,7 @@ def test_a_row_without_a_test_is_a_row_of_another_table():
                 assert REFERENCE.search(line), f"docs/{page}: {line}"
 
 
-@pytest.mark.parametrize("page", TABLES)
+@pytest.mark.parametrize("page", PAGES)
 def test_nothing_is_promised_twice(page):
     promises = [promise for promise, _ in rows(page)]
     assert not sorted({promise for promise in promises if promises.count(promise) > 1})

@@ -1,4 +1,4 @@
-"""What the pages type exists: commands and flags, versions."""
+"""Commands, flags and versions that the pages type exist."""
 
 import functools
 import pathlib

@@ -1,4 +1,4 @@
-"""What the released programs bear against mistakes that are still in them, as it shows in the binaries."""
+"""The hardening of released programs against mistakes that are still in them, as the binaries show it."""
 
 import pathlib
 import platform

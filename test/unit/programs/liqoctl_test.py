@@ -1,4 +1,4 @@
-"""What liqoctl says and how it ends as a process, where no cluster answers. test/unit/liqoctl has its commands."""
+"""Output and exit code of liqoctl as a process, while no cluster answers. test/unit/liqoctl has its commands."""
 
 import pathlib
 import socket

@@ -1,4 +1,4 @@
-"""What the pods of `liqoctl move volume` run: the files of a directory are sent, received and compared."""
+"""The commands in the pods of `liqoctl move volume`: the files of a directory are sent, received and compared."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""What programs ask their loader for is read from their bytes."""
+"""The requests of programs to their loader are read from their bytes."""
 
 import pathlib
 import re

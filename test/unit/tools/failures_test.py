@@ -1,4 +1,4 @@
-"""What a long run tells at its end of what failed."""
+"""The report of a long run, at its end, on what failed."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every bench promises of a figure that is missed."""
+"""The promises of every bench about a figure that is missed."""
 
 from __future__ import annotations
 

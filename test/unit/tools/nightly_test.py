@@ -1,4 +1,4 @@
-"""What docs/stories.md remembers of the slowest stories, and when tools/test asks for them."""
+"""The record of the slowest stories in docs/stories.md, and when tools/test asks for them."""
 
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""What tools/test makes of stories that fail beside others."""
+"""The verdict of tools/test on stories that fail beside others."""
 
 import pathlib
 import sys

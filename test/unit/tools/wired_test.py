@@ -1,4 +1,4 @@
-"""What the headers offer is used, and what a kind can say is followed or told."""
+"""Everything that the headers offer is used, and everything that a kind can say is followed or reported."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a cluster serves: kinds that were added to it, and APIs and ports behind its own server."""
+"""The API of a cluster: kinds that were added to it, and APIs and ports behind its own server."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """A peering, made by hand through the API: everything that Liqo's own controllers will make is applied here instead.
 
 At the consumer: the tenant namespace of the provider, the Secret with a kubeconfig for it, the VirtualNode, the
-NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer, the Quota of its user, the
-binding that lets it read what its pods use and, for each offloaded namespace, its twin with the binding that lets that
-user work there and nowhere else.
+NamespaceMap with its current mapping. At the provider: the tenant namespace of the consumer, the Quota of its user, and
+the binding that lets it read what its pods use. For each offloaded namespace there is a twin as well, with the binding
+that lets that user work there and nowhere else.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Peering:
         return self.establish_home(resources, **spec)
 
     def establish_home(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> Peering:
-        """Likewise at the consumer alone, of a provider whose own side is somebody else's to make."""
+        """Applies everything but mappings at the consumer alone: the provider's own side is somebody else's to make."""
         self._tenant_namespace(self.consumer, self.home, self.provider)
         self.write_secret(self.kubeconfig())
         # The VirtualNode comes first: liqod removes a NamespaceMap and a ForeignCluster without one.

@@ -1,4 +1,4 @@
-"""What stories with the Go Liqo have in common."""
+"""The common part of stories with the Go Liqo."""
 
 from __future__ import annotations
 

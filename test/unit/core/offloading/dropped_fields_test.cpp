@@ -1,4 +1,4 @@
-// What of a pod has no effect at its provider, or another one, and how that is told.
+// The fields of a pod that have no effect at its provider, or another one, and how that is reported.
 #include "core/offloading/dropped_fields.hpp"
 
 #include <doctest/doctest.h>

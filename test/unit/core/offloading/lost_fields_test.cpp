@@ -1,4 +1,4 @@
-// What a server has dropped of a pod, and what is no such thing.
+// The fields that a server has dropped of a pod, and what is no such thing.
 #include "core/offloading/lost_fields.hpp"
 
 #include <doctest/doctest.h>
