@@ -42,6 +42,7 @@ asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, const
   KUBE_CO_TRY(cluster, co_await session.local());
   KUBE_CO_TRY(found, co_await cluster->list(kube::resources::namespaces, "", selector), "--ns-selector");
   std::vector<std::string> out;
+  out.reserve(found.size());
   for (const Object& ns : found) out.emplace_back(ns.name());
   if (out.empty()) session.output().info(cluster->scope(), "no namespace has these labels; nothing was changed");
   co_return out;

@@ -113,6 +113,7 @@ asio::awaitable<Result<void>> prune_secrets(Session& session, const PruneFlags& 
     co_return Result<void>();
   }
   std::vector<text::Row> rows;
+  rows.reserve(leftovers.size());
   for (const Leftover& one : leftovers) rows.push_back({one.local, one.twin, kube::printable(one.name)});
   session.output().print(text::table({"NAMESPACE", "TWIN", "SECRET"}, rows));
   if (session.flags().dry_run) co_return Result<void>();

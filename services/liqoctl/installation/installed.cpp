@@ -32,6 +32,7 @@ asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
 asio::awaitable<Result<std::vector<kube::ObjectKey>>> find_virtual_kubelets(Cluster& cluster) {
   KUBE_CO_TRY(found, co_await cluster.list(kinds::deployments, "", std::string(model::virtual_kubelets)));
   std::vector<kube::ObjectKey> keys;
+  keys.reserve(found.size());
   for (const Object& deployment : found) keys.push_back(deployment.key());
   co_return keys;
 }

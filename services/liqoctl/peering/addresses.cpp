@@ -63,6 +63,7 @@ asio::awaitable<Result<std::vector<model::OwnRange>>> own_ranges(Session& sessio
     KUBE_CO_TRY(ranges, joined == "none" ? Result<std::vector<model::Cidr>>() : core::parse_ranges(joined),
                 "--local-cidr");
     std::vector<model::OwnRange> own;
+    own.reserve(ranges.size());
     for (const model::Cidr& range : ranges) own.push_back({range, "its own addresses (--local-cidr)"});
     co_return own;
   }

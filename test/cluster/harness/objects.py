@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 
-
 def made(group: str, kind: str, name: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
     """An object of a kind of Liqo; `metadata` adds to its name."""
     version = f"{group}.liqo.io/v1beta1"
@@ -41,9 +40,10 @@ def quota(name: str, user: str, resources: Mapping[str, str], **spec: Any) -> di
     return made("offloading", "Quota", name, {"user": user, "resources": resources, **spec})
 
 
-def granted(user: str, resources: Mapping[str, str], enforcement: str = "None", **spec: Any) -> dict[str, Any]:
-    """The Quota of a user as a provider makes it, of the name of its user."""
-    return quota(user, user, resources, limitsEnforcement=enforcement, **spec)
+def granted(user: str, resources: Mapping[str, str], **spec: Any) -> dict[str, Any]:
+    """The Quota of a user as a provider makes it, of the name of its user, and without enforcement of limits unless `spec`
+    says otherwise."""
+    return quota(user, user, resources, **{"limitsEnforcement": "None", **spec})
 
 
 def tenant(consumer: str, labels: Mapping[str, str] | None = None, **spec: Any) -> dict[str, Any]:

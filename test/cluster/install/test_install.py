@@ -253,7 +253,8 @@ def test_kinds_of_the_go_version_with_objects_are_taken_over(
     lodi.kubectl("create", "-f", settings.TREE / "test/fixtures/liqo-crds")
     wait_for(lambda: "liqo.io/v1beta1" in lodi.kubectl("api-resources"), 60, "the kinds to be served")
     lodi.namespace("liqo-tenant-asti")
-    lodi.api.create("tenants", "liqo-tenant-asti", objects.tenant("asti", authzPolicy="TolerateNoHandshake"))
+    tenant = objects.tenant("asti", authzPolicy="TolerateNoHandshake")
+    lodi.api.create("tenants", "liqo-tenant-asti", tenant)
     install = ("install", "--wait=false", "--cluster-id", "lodi", "--set", IMAGE)
     lodi.kubectl("create", "deployment", "vk-asti", "-n", "liqo-tenant-asti", "--image=liqo", "--replicas=0")
     lodi.kubectl("label", "deployment", "vk-asti", "-n", "liqo-tenant-asti", VIRTUAL_KUBELET)
@@ -266,7 +267,7 @@ def test_kinds_of_the_go_version_with_objects_are_taken_over(
         if one["metadata"]["name"] == "quotas.offloading.liqo.io"
     ]
     assert "used" in json.dumps(quotas), "what this version adds"
-    assert lodi.api.get("tenants", "liqo-tenant-asti", "asti")["spec"].items() >= spec.items()
+    assert lodi.api.get("tenants", "liqo-tenant-asti", "asti")["spec"].items() >= tenant["spec"].items()
     refused(liqoctl.attempt("uninstall", "--skip-confirm"), "Tenant liqo-tenant-asti/asti")
     refused(liqoctl.attempt("uninstall", "--check"), "Tenant liqo-tenant-asti/asti")
     lodi.kubectl("delete", "namespace", "liqo-tenant-asti")

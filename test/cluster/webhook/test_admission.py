@@ -450,7 +450,7 @@ def test_a_peering_user_sets_no_policy(oslo: Cluster, liqod: Liqod) -> None:
     refused(lambda: peer.create("tenants", TENANT, loose), "spec.authzPolicy")
     skipping = objects.tenant("rome", {"liqo.io/webhook-skip": "true"})
     refused(lambda: peer.create("tenants", TENANT, skipping), "liqo.io/webhook-skip")
-    peer.create("tenants", TENANT, tenant)
+    peer.create("tenants", TENANT, objects.tenant("rome"))
     oslo.api.patch("tenants", TENANT, "rome", {"spec": {"tenantCondition": "Drained"}})
     refused(lambda: peer.patch("tenants", TENANT, "rome", {"spec": {"tenantCondition": "Active"}}), "tenantCondition")
     peer.patch("tenants", TENANT, "rome", {"spec": {"proxyURL": "http://proxy"}})

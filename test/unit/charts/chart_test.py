@@ -46,17 +46,6 @@ def test_every_value_is_in_the_readme():
     assert not missing
 
 
-def test_each_reflected_kind_has_its_values():
-    page = (ROOT / "docs/flags.md").read_text(encoding="utf-8")
-    flags = set(re.findall(r"`--([a-z]+)-reflection-(workers|type)`", page))
-    listed = re.search(r"range \$kind := list ([^}]+)}}", TEMPLATES)
-    kinds = re.findall(r'"([a-z]+)"', listed.group(1))
-    assert set(kinds) == {kind for kind, _ in flags} - {"pod"}
-    reflection = values()["offloading"]["reflection"]
-    settings = {(kind, name) for kind in ("pod", *kinds) for name in ("workers", "type") if name in reflection[kind]}
-    assert settings == flags
-
-
 def test_templates_install_every_role():
     used = set(re.findall(r'"files/([^"]+)"', TEMPLATES))
     assert used == {path.name for path in (CHART / "files").glob("*.yaml")}

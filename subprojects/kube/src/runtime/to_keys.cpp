@@ -1,6 +1,7 @@
 #include "kube/runtime/to_keys.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace kube {
@@ -9,7 +10,7 @@ namespace {
 bool is_of_kind(const OwnerReference& owner, const Resource& kind) {
   const std::string_view version(owner.api_version);
   const std::size_t slash = version.find('/');
-  return owner.kind == kind.kind && (slash == version.npos ? "" : version.substr(0, slash)) == kind.group;
+  return owner.kind == kind.kind && (slash == std::string_view::npos ? "" : version.substr(0, slash)) == kind.group;
 }
 
 }  // namespace
