@@ -1,5 +1,6 @@
-// What a caller asks the kubelet API for: a line with method and target, then lines of headers. What is understood of a
-// path can be said again with the same meaning, and nothing in a path or query leads to another pod, or to more.
+// Requests of callers to the kubelet API: a line with method and target, then lines of headers. A path that is
+// understood can be written again with the same meaning, and nothing in a path or query leads to another pod, or to
+// more.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What a provider says that pods use: nothing of others gets through, and a node's CPU time never falls.
+// The usage of pods as a provider reports it: nothing of others gets through, and a node's CPU time never falls.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -41,7 +41,7 @@ void check_text(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // Looks are parted by an empty line.
+  // Looks are separated by an empty line.
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   kube::WallTime now(std::chrono::seconds(1'700'000'000));
   NodeUsage figures;

@@ -53,7 +53,7 @@ void read_pod(const kube::Object& pod) {
   const auto wanted = forge_local_status({.local = local, .remote = &pod, .shadow = &pod},
                                          {.provider = "milan", .node_ip = "10.0.0.1"}, now);
   if (!wanted) return;
-  // What a provider may have stored at home, and what is written besides.
+  // What a provider may have stored at home, and what is written beside that.
   check(json::serialize(wanted->status).size() < 512 << 10);
   if (const auto patch = status_patch(local, *wanted)) static_cast<void>(kube::Object(*patch).text());
   static_cast<void>(started_containers(local.status(), pod));

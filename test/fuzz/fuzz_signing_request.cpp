@@ -1,5 +1,5 @@
-// Bytes from another cluster as a certificate signing request, and as a certificate. What is read of a request is what
-// a request says that is made of it.
+// Bytes from another cluster as a certificate signing request, and as a certificate. A request that can be read passes
+// the check for the name and the key that were read of it, and for no other name.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// A kubelet's metrics as one consumer is told them: every line that is told can be read, and is of its namespaces.
+// A kubelet's metrics as one consumer gets them: every line that it gets can be read, and is of its namespaces.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -15,7 +15,7 @@ inline constexpr std::string_view remote_service_account = "liqo.io/remote-servi
 inline constexpr std::string_view remote_runtime_class = "liqo.io/remote-runtime-class-name";
 /// On an object, any value but "false": it is not copied to providers.
 inline constexpr std::string_view skip_reflection = "liqo.io/skip-reflection";
-/// Likewise: it is copied, also where only what allows it is.
+/// On an object, any value but "false": it is copied, even if only objects with this annotation are.
 inline constexpr std::string_view allow_reflection = "liqo.io/allow-reflection";
 /// On a Service, "true": its copy gets the same node ports.
 inline constexpr std::string_view force_remote_node_port = "liqo.io/force-remote-node-port";
@@ -25,14 +25,14 @@ inline constexpr std::string_view managed_by_namespace_map = "liqo.io/managed-by
 inline constexpr std::string_view original_name = "liqo.io/original-name";
 /// On a ShadowEndpointSlice: which of its addresses are those of pods in third clusters, {"clusterAddresses": {…}}.
 inline constexpr std::string_view direct_connections = "liqo.io/direct-connections-data";
-/// On a Service, "true": providers reach its pods in third clusters without this one between them.
+/// On a Service, "true": providers reach its pods in third clusters directly, and not through this one.
 inline constexpr std::string_view use_direct_connections = "liqo.io/use-direct-connections";
 /// On the tenant namespace of a consumer: what it may do beyond the default (docs/pod-firewall.md).
 inline constexpr std::string_view pod_policy = "liqo.io/pod-policy";
 /// On a Secret with the tokens of a pod: the name and the UID of that pod.
 inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-account-for-pod-name";
 inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-account-for-pod-uid";
-/// Likewise: when the first of the tokens expires, RFC 3339.
+/// On a Secret with the tokens of a pod: when the first of the tokens expires, RFC 3339.
 inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
 /// On a ControlPlane kubeconfig Secret: our namespace at the provider.
 inline constexpr std::string_view remote_tenant_namespace = "liqo.io/remote-tenant-namespace";
@@ -108,8 +108,8 @@ inline constexpr std::string_view tenant_decisions = "liqo.io/tenant-decisions";
 inline constexpr std::string_view ledger_quota = "liqo.io/quota";
 /// On the object by which callers of the webhook are proven (core/admission/callers.hpp): the address that asked.
 inline constexpr std::string_view asked_from = "liqo.io/asked-from";
-/// On a Secret with the tokens of a pod: digest of the tokens and their expiration. It tells a process that has not
-/// requested them whether somebody else has changed the Secret.
+/// On a Secret with the tokens of a pod: digest of the tokens and their expiration. It shows a process that has not
+/// requested them whether another writer has changed the Secret.
 inline constexpr std::string_view tokens_digest = "offloading.liqo.io/service-account-tokens-digest";
 /// On a ShadowPod and its pod: UID of the consumer's pod. Absent on objects made by the Go version.
 inline constexpr std::string_view local_pod_uid = "offloading.liqo.io/local-pod-uid";
@@ -125,7 +125,7 @@ inline constexpr std::string_view priority_class = "offloading.liqo.io/priority-
 inline constexpr std::string_view refused = "offloading.liqo.io/refused";
 /// On reflected objects: the keys of labels and annotations that reflection set, so that removals can follow.
 inline constexpr std::string_view reflected_keys = "offloading.liqo.io/reflected-keys";
-/// On a reflected object: digest of what was applied, so that an equal wish is not applied again.
+/// On a reflected object: digest of what was applied, so that the same wanted object is not applied again.
 inline constexpr std::string_view reflected_digest = "offloading.liqo.io/reflected-digest";
 /// On a provider's pod: digest of the mutable part of the ShadowPod's spec that was applied last.
 inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spec";

@@ -1,4 +1,4 @@
-// What a provider hands to a consumer so that it can authenticate: `authParams` of Tenants, Identities, Renews and
+// The parameters with which a consumer authenticates at its provider: `authParams` of Tenants, Identities, Renews and
 // ResourceSlices.
 #pragma once
 

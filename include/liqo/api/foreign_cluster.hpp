@@ -14,7 +14,7 @@ class ForeignCluster {
   std::string_view cluster_id() const { return kube::string_at(object_->spec(), {"clusterID"}); }
   /// Of the other cluster, as seen from here: "Consumer", "Provider", "ConsumerAndProvider" or "Unknown".
   std::string_view role() const;
-  /// The status of the condition of that type, wherever in the status it stands; "" where there is none.
+  /// The status of the condition of that type, wherever in the status it stands; "" if there is none.
   std::string_view condition(std::string_view type) const;
   /// True if an operator has declared the cluster lost and its API server does not answer; then nothing waits for it.
   bool is_permanently_unreachable() const;

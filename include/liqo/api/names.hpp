@@ -31,7 +31,8 @@ inline constexpr std::string_view webhook_certificate_secret = "liqo-webhook-cer
 /// metricAgent.enabled. It owns the APIService, so that Kubernetes removes both together, even if liqod does not run
 /// any more.
 inline constexpr std::string_view metric_agent_role = "liqo-liqod-metric-agent";
-/// The ServiceAccount of the chart, in Liqo's namespace, as which the metric agent asks kubelets: it may nothing else.
+/// The ServiceAccount of the chart, in Liqo's namespace, as which the metric agent asks kubelets: it may do nothing
+/// else.
 inline constexpr std::string_view metric_agent_account = "liqo-metric-agent";
 /// The Secret with the certificate of the metric agent, in Liqo's namespace.
 inline constexpr std::string_view metric_agent_secret = "liqo-metric-agent-certs";

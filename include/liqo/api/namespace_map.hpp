@@ -13,7 +13,7 @@ namespace liqo::api {
 struct MappedNamespace {
   std::string local, remote;
   std::string phase;    ///< "Accepted", "CreationLoopBackOff", "Terminating"
-  std::string message;  ///< why, in the provider's words; the Go version says nothing
+  std::string message;  ///< why, in the provider's words; "" from the Go version
   bool is_accepted() const { return phase == "Accepted"; }
 };
 
@@ -30,7 +30,7 @@ class NamespaceMap {
   std::vector<MappedNamespace> current_mapping(std::size_t max_entries = 10'000) const;
   /// The entries of `spec.desiredMapping` as they stand, unchecked; those that are no strings are left out.
   std::vector<WantedNamespace> desired_mapping(std::size_t max_entries = 10'000) const;
-  /// The twin that `spec.desiredMapping` has for a namespace, "" where it has none.
+  /// The twin that `spec.desiredMapping` has for a namespace, "" if it has none.
   std::string_view desired_twin(std::string_view local) const {
     return kube::string_at(object_->spec(), {"desiredMapping", local});
   }

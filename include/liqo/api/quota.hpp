@@ -18,7 +18,7 @@ class Quota {
   std::string_view user() const { return kube::string_at(object_->spec(), {"user"}); }
   /// Resource name to quantity, unchecked.
   const kube::json::object& resources() const { return kube::object_at(object_->spec(), {"resources"}); }
-  /// "None", "Soft", "Hard", or "" where the Quota does not say.
+  /// "None", "Soft", "Hard", or "" if the Quota does not say.
   std::string_view enforcement() const { return kube::string_at(object_->spec(), {"limitsEnforcement"}); }
   bool is_cordoned() const { return kube::bool_at(object_->spec(), {"cordoned"}); }
   /// Whether the pods that it counts are ended.

@@ -33,7 +33,7 @@ inline constexpr std::string_view credentials_unusable = "CredentialsUnusable";
 inline constexpr std::string_view provider_unusable = "ProviderUnusable";
 inline constexpr std::string_view credentials_in_use =
     "CredentialsInUse";  ///< being deleted while objects are replicated with them
-/// The provider refuses everything in our tenant namespace there; the event on a ForeignCluster.
+/// The event on a ForeignCluster: the provider refuses everything in our tenant namespace there.
 inline constexpr std::string_view rights_withdrawn = "RightsWithdrawn";
 /// The event on a pod that uses objects which are not copied to the provider.
 inline constexpr std::string_view not_reflected = "OffloadingNotReflected";
@@ -54,7 +54,7 @@ inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloadi
 /// On a VirtualNode: another virtual node of the same provider decides what is reflected, and what is left out of
 /// copies.
 inline constexpr std::string_view filters_differ = "ReflectionFiltersDiffer";
-// On a VirtualNode: the VkOptionsTemplate that it names is not there, or says what cannot be followed.
+// On a VirtualNode: the VkOptionsTemplate that it names does not exist, or has settings that cannot be followed.
 inline constexpr std::string_view options_template_missing = "VkOptionsTemplateMissing";
 inline constexpr std::string_view reflection_policy_invalid = "ReflectionPolicyInvalid";
 /// On a VirtualNode: its VkOptionsTemplate says that its pods get no tokens for the API server at home.
@@ -63,7 +63,7 @@ inline constexpr std::string_view tokens_withheld = "TokensWithheld";
 inline constexpr std::string_view custom_not_reflected = "CustomResourcesNotReflected";
 inline constexpr std::string_view custom_reflected = "CustomResourcesReflected";
 inline constexpr std::string_view custom_unknown = "CustomResourcesUnknown";
-/// On the Service of the metric agent: consumers are told no figures, so that namespaces can be removed.
+/// On the Service of the metric agent: consumers get no usage metrics, so that namespaces can be removed.
 inline constexpr std::string_view figures_not_served = "FiguresNotServed";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 inline constexpr std::string_view tenant_role_refused = "TenantRoleRefused";  ///< the event on a tenant namespace
@@ -76,15 +76,14 @@ inline constexpr std::string_view pod_addresses_declared = "PodAddressesDeclared
 inline constexpr std::string_view pod_addresses_unchecked = "PodAddressesUnchecked";
 }  // namespace reasons
 
-/// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it, or has it and
-/// does not get it ready.
+/// Condition of a consumer's pod: False with the provider's words while the provider refuses to run it, or its Pod
+/// there does not become ready.
 inline constexpr std::string_view offloaded_condition = "offloading.liqo.io/Offloaded";
 
-/// Condition of a virtual Node, where custom resources are configured: False with the reason that some are not
-/// reflected.
+/// Condition of a virtual Node, if custom resources are configured: False with the reason that some are not reflected.
 inline constexpr std::string_view custom_resources_condition = "offloading.liqo.io/CustomResources";
 
-/// Condition of a consumer's pod: False where it needs the API server of its home and nobody has said its address.
+/// Condition of a consumer's pod: False if it needs the API server of its home, whose address is not known.
 inline constexpr std::string_view home_api_server_condition = "offloading.liqo.io/HomeAPIServer";
 
 }  // namespace liqo::api

@@ -26,7 +26,7 @@ class ResourceSlice {
   std::string_view name() const { return object_->name(); }
   std::string_view consumer() const { return kube::string_at(object_->spec(), {"consumerClusterID"}); }
   std::string_view provider() const { return kube::string_at(object_->spec(), {"providerClusterID"}); }
-  /// "default" where none is named.
+  /// "default" if none is named.
   std::string_view slice_class() const;
   /// The signing request as the object has it: base64 of PEM.
   std::string_view csr() const { return kube::string_at(object_->spec(), {"csr"}); }

@@ -8,11 +8,11 @@
 
 namespace liqo::api {
 
-/// The provider's switch. What is none of the three words reads as cordoned: nothing new is granted by mistake.
+/// The provider's switch. Any other word reads as cordoned, so that nothing new is granted by mistake.
 enum class TenantCondition { active, cordoned, drained };
 std::string_view to_string(TenantCondition condition);
 
-/// A view; lives as long as the object. The `[]byte` fields are answered decoded; "" where absent or not base64.
+/// A view; lives as long as the object. The `[]byte` fields are returned decoded; "" if absent or not base64.
 class Tenant {
  public:
   explicit Tenant(const kube::Object& object) : object_(&object) {}

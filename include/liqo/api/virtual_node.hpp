@@ -45,12 +45,14 @@ class VirtualNode {
   const kube::json::array& taints() const { return kube::array_at(object_->spec(), {"taints"}); }
   const kube::json::array& images() const { return kube::array_at(object_->spec(), {"images"}); }
   const kube::json::array& storage_classes() const { return kube::array_at(object_->spec(), {"storageClasses"}); }
-  /// The provider's class that reflected Ingresses get: of `spec.ingressClasses` the one that is the default, else the
-  /// first; "" where none was agreed on.
+  /// The provider's class that reflected Ingresses get: the default one of `spec.ingressClasses`, else the first; "" if
+  /// none was agreed on.
   std::string_view ingress_class() const;
-  /// Likewise the class of reflected Services of type LoadBalancer, of `spec.loadBalancerClasses`.
+  /// The provider's class that reflected Services of type LoadBalancer get: the default one of
+  /// `spec.loadBalancerClasses`, else the first; "" if none was agreed on.
   std::string_view load_balancer_class() const;
-  /// Likewise the class of remote claims, of `spec.storageClasses`.
+  /// The provider's class that remote claims get: the default one of `spec.storageClasses`, else the first; "" if none
+  /// was agreed on.
   std::string_view storage_class() const;
   OffloadingPatch offloading_patch() const;
   /// The VkOptionsTemplate that it names, by namespace and name; no name = none.

@@ -35,8 +35,7 @@ class VkOptionsTemplate {
   std::vector<std::string> labels_not_reflected() const { return strings("labelsNotReflected"); }
   std::vector<std::string> annotations_not_reflected() const { return strings("annotationsNotReflected"); }
   std::vector<std::string> extra_args() const { return strings("extraArgs"); }
-  /// For VirtualNodes that do not say it themselves when they are created; nullopt = the template does not say it
-  /// either.
+  /// For VirtualNodes that leave the field open when they are created; nullopt = the template leaves it open, too.
   std::optional<bool> create_node() const { return truth("createNode"); }
   std::optional<bool> disable_network_check() const { return truth("disableNetworkCheck"); }
   const kube::json::object& node_extra_labels() const { return kube::object_at(object_->spec(), {"nodeExtraLabels"}); }

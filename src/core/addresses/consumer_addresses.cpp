@@ -9,7 +9,7 @@
 namespace liqo::core {
 namespace {
 
-/// The ranges that an administrator has declared for the consumer; nullopt where there are none.
+/// The ranges that an administrator has declared for the consumer; nullopt if there are none.
 kube::Result<std::optional<std::vector<Cidr>>> read_declared(const kube::Result<admission::PodPolicy>& policy,
                                                              const kube::Object* foreign_cluster) {
   if (!policy)

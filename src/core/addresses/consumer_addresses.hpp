@@ -25,7 +25,7 @@ struct AddressDeclarations {
 ///
 /// Guarantees: an address that the consumer's network Configuration maps is replaced by the address at which this
 /// cluster reaches it. An address in a declared range stays as it is. Ranges are declared by `endpointCIDRs` in the
-/// consumer's policy or, where that is not set, by the annotation `liqo.io/remote-pod-cidrs` of its ForeignCluster. A
+/// consumer's policy or, if that is not set, by the annotation `liqo.io/remote-pod-cidrs` of its ForeignCluster. A
 /// declaration without any range forbids every address, also those that the network maps. Without a declaration and a
 /// Configuration no address is allowed.
 ///
@@ -37,14 +37,14 @@ class ConsumerAddresses {
   static ConsumerAddresses of(std::string_view consumer, std::string_view tenant_namespace,
                               const AddressDeclarations& declarations);
 
-  /// The address at which this cluster reaches what the consumer calls `address`; nullopt where it is to be left out.
-  /// The caller checks whether the address is one of this cluster's own (OwnAddresses).
+  /// The address at which this cluster reaches what the consumer calls `address`; nullopt if it is to be left out. The
+  /// caller checks whether the address is one of this cluster's own (OwnAddresses).
   std::optional<IpAddress> reached(const IpAddress& address) const;
   /// Whether an address as this cluster reaches it is in a declared range.
   bool declares(const IpAddress& address) const;
   /// Whether an endpoint may have an address as this cluster reaches it.
   bool may_have(const IpAddress& address) const { return declares(address) || mapping_.reaches(address); }
-  /// The address to which this cluster's network maps an address of the consumer's cluster; nullopt where it maps none.
+  /// The address to which this cluster's network maps an address of the consumer's cluster; nullopt if it maps none.
   /// For endpoints of another consumer whose pods run in that cluster.
   std::optional<IpAddress> mapped(const IpAddress& address) const { return mapping_.find(address); }
   /// Which addresses are allowed, or why none is, in one sentence for people of both clusters.

@@ -10,8 +10,8 @@
 
 namespace liqo::core {
 
-/// The ranges in the annotation `liqo.io/remote-pod-cidrs` of a ForeignCluster; none of them where it says "none", and
-/// nullopt where there is no such annotation. Errors: those of parse_ranges().
+/// The ranges in the annotation `liqo.io/remote-pod-cidrs` of a ForeignCluster; none of them if it says "none", and
+/// nullopt if there is no such annotation. Errors: those of parse_ranges().
 kube::Result<std::optional<std::vector<Cidr>>> read_declared_ranges(const kube::Object& foreign_cluster);
 
 }  // namespace liqo::core

@@ -9,7 +9,7 @@
 namespace liqo::core {
 
 /// The mapping from the ranges of a peer to those by which this cluster reaches them. `configurations` are those of the
-/// peer in its tenant namespace; the mapping is empty where there is none. Errors: there are several Configurations, it
+/// peer in its tenant namespace; the mapping is empty if there is none. Errors: there are several Configurations, it
 /// has no ranges yet, or its ranges cannot be mapped one to one.
 kube::Result<IpMapping> read_network_mapping(std::span<const kube::Object> configurations);
 

@@ -29,7 +29,7 @@ struct HeldAddresses {
 /// The addresses of all objects of this cluster together.
 class OwnAddresses {
  public:
-  /// The addresses for which contain() may answer differently after set().
+  /// The addresses for which the result of contain() may have changed by set().
   struct Change {
     std::vector<IpAddress> addresses;
     bool any = false;  ///< ranges have changed, so this may be any address
@@ -39,8 +39,8 @@ class OwnAddresses {
   /// `declared` are ranges that belong to the cluster whatever its objects say.
   explicit OwnAddresses(std::vector<Cidr> declared) : declared_(std::move(declared)) { merge(); }
 
-  /// Records what an object holds now; `now` is empty where the object is gone. `kind` tells objects with the same key
-  /// apart.
+  /// Records what an object holds now; `now` is empty if the object is gone. `kind` distinguishes objects with the same
+  /// key.
   Change set(std::string_view kind, const kube::ObjectKey& key, HeldAddresses now);
   /// Whether the address belongs to this cluster: an object holds it, or a range has it.
   bool contain(const IpAddress& address) const;

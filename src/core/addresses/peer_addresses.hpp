@@ -36,10 +36,11 @@ class PeerAddresses {
   Basis basis() const { return basis_; }
   /// Which addresses are shown, or why none is; one sentence for people.
   const std::string& words() const { return words_; }
-  /// The address that is shown at home in place of `address`; nullopt where none is, also where no pod of another
-  /// cluster can have it (`IpAddress::is_special`).
+  /// The address that is shown at home in place of `address`; nullopt if none is, also if no pod of another cluster can
+  /// have it (`IpAddress::is_special`).
   std::optional<IpAddress> shown(std::string_view address) const;
-  /// Whether an address that is left out is worth an Event: it contradicts what is declared, and nothing else says so.
+  /// Whether an address that is left out is worth an Event: it contradicts what is declared, and nothing else reports
+  /// it.
   bool tells_left_out() const { return basis_ == Basis::declared || basis_ == Basis::mapped; }
 
   bool operator==(const PeerAddresses&) const = default;

@@ -21,7 +21,7 @@ class ProvenCallers {
   static constexpr std::size_t max_proven = 256;
   static constexpr kube::Duration lifetime = std::chrono::hours(1);
 
-  /// An API server calls from the address: the proof of now replaces an earlier one.
+  /// An API server calls from the address: this proof replaces an earlier one.
   void prove(std::string_view address, kube::TimePoint now);
   /// Whether the address is proven and the proof has not expired.
   bool has(std::string_view address, kube::TimePoint now) const;
@@ -33,13 +33,12 @@ class ProvenCallers {
   std::map<std::string, kube::TimePoint, std::less<>> proven_;  ///< when each was last proven
 };
 
-/// The probe: a ForeignCluster of no cluster, to be created as a dry run. It passes a webhook that changes objects,
-/// which answers by it from which address the API server calls.
+/// The probe: a ForeignCluster of no cluster, to be created as a dry run. It passes a mutating webhook, which writes
+/// into it the address from which the API server calls.
 kube::Object forge_probe();
-/// The answer to the review of a probe, which writes the caller's address into it; nothing where the request is no
-/// probe.
+/// The answer to the review of a probe, which writes the caller's address into it; nothing if the request is no probe.
 std::optional<Answer> answer_probe(const Request& request);
-/// The address that was written into an answered probe; "" where there is none.
+/// The address that was written into an answered probe; "" if there is none.
 std::string_view probed_address(const kube::Object& answered);
 
 }  // namespace liqo::core::admission

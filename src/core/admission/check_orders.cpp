@@ -14,7 +14,7 @@ class Search {
   Search(TwinKind kind, const PodPolicy& policy, std::size_t max_found)
       : kind_(kind), policy_(policy), max_found_(max_found) {}
 
-  /// Looks at what `entries` have and `had` has not with the same value.
+  /// Looks at the entries that `had` lacks, or has with another value.
   void look_at(Metadata part, const json::object& entries, const json::object& had) {
     const auto [listed, policy_key] = allowed_keys(kind_, part, policy_);
     for (const auto& [key, value] : entries) {

@@ -11,8 +11,8 @@
 
 namespace liqo::core::admission {
 
-/// Rules for a PersistentVolumeClaim that a consumer writes into a namespace of `consumer` ("" where it is nobody's);
-/// everybody else passes. Its class is one of `offered`, or of the policy where that lists classes; it names no volume,
+/// Rules for a PersistentVolumeClaim that a consumer writes into a namespace of `consumer` ("" if it is no consumer's);
+/// everybody else passes. Its class is one of `offered`, or of the policy if that lists classes; it names no volume,
 /// selects none, and takes no data from another namespace; its metadata gives no orders (orders.hpp). What a stored
 /// claim has already may stay.
 Answer check_claim(const Request& request, std::string_view consumer, const PodPolicy& policy,

@@ -94,7 +94,7 @@ std::string_view refuse_name(std::string_view name, const PodPolicy& policy, con
   return "";
 }
 
-/// What is wrong with a class that an object names: it is neither offered nor, where the policy lists classes, there.
+/// What is wrong with a class that an object names: it is neither offered nor, if the policy lists classes, there.
 std::string_view refuse_class(std::string_view name, const std::optional<std::vector<std::string>>& listed,
                               std::span<const std::string> offered, std::string_view advice) {
   const bool may = name.empty() || (listed ? lists(*listed, name) : std::ranges::find(offered, name) != offered.end());

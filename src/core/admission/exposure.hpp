@@ -26,7 +26,7 @@ struct ServiceSurroundings {
   std::span<const std::string> offered = {};
 };
 
-/// The same for an Ingress.
+/// What decides, beside the Ingress itself, whether it may have what it names.
 struct IngressSurroundings {
   /// The Services of the namespace that are an `externalName`; a controller would carry traffic from outside to
   /// wherever they lead.
@@ -35,16 +35,18 @@ struct IngressSurroundings {
   std::span<const std::string> offered = {};
 };
 
-/// Rules for a Service that a consumer writes into a namespace of `consumer` ("" where it is nobody's); everybody else
-/// passes. Addresses that the Service names itself (`externalIPs`, `loadBalancerIP`) would take traffic that is not the
-/// consumer's (CVE-2020-8554), and are refused unless the policy says otherwise, as are labels and annotations that
-/// change how it is exposed, an `externalName` that is an address or leads to somebody else in this cluster or its
-/// network, and a class of load balancer that was not offered. Every type passes that the policy does not refuse,
+/// Rules for a Service that a consumer writes into a namespace of `consumer` ("" if it is no consumer's); everybody
+/// else passes. Addresses that the Service names itself (`externalIPs`, `loadBalancerIP`) would take traffic that is
+/// not the consumer's (CVE-2020-8554), and are refused unless the policy allows them. So are labels and annotations
+/// that change how it is exposed, and a class of load balancer that was not offered. So is an `externalName` that is an
+/// address or leads to somebody else in this cluster or its network. Every type passes that the policy does not refuse,
 /// because the Go version reflects all. What a stored Service has already may stay.
 Answer check_service(const Request& request, std::string_view consumer, const PodPolicy& policy,
                      const ServiceSurroundings& around);
 
-/// The same for an Ingress: where the policy lists hosts, every rule names one of them.
+/// Rules for an Ingress that a consumer writes into a namespace of `consumer` ("" if it is no consumer's); everybody
+/// else passes. Its labels, annotations, class and backends are checked. If the policy lists hosts, every rule names
+/// one of them.
 Answer check_ingress(const Request& request, std::string_view consumer, const PodPolicy& policy,
                      const IngressSurroundings& around);
 

@@ -14,11 +14,11 @@ struct OfferedClasses {
   std::vector<std::string> storage, ingress, load_balancer;
 
   bool empty() const { return storage.empty() && ingress.empty() && load_balancer.empty(); }
-  /// Takes in those of another slice.
+  /// Adds the classes of another slice.
   void add(const OfferedClasses& other);
 };
 
-/// Those that a ResourceSlice was granted, by its status.
+/// The classes that a ResourceSlice was granted, by its status.
 OfferedClasses offered_classes(const kube::Object& slice);
 
 }  // namespace liqo::core::admission

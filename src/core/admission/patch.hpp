@@ -12,10 +12,10 @@ namespace liqo::core::admission {
 /// A pointer (RFC 6901) made of plain keys, e.g. {"metadata", "labels", "liqo.io/type"}.
 std::string pointer(std::initializer_list<std::string_view> keys);
 
-/// Appends the operation that sets `metadata.labels[key]`; nothing where the label has that value.
+/// Appends the operation that sets `metadata.labels[key]`; nothing if the label has that value.
 void set_label(json::array& patch, const kube::Object& object, std::string_view key, std::string_view value);
 
-/// Appends the operation that sets one field of the spec; where there is no spec, it adds one with that field.
+/// Appends the operation that sets one field of the spec; if there is no spec, it adds one with that field.
 void set_spec_field(json::array& patch, const kube::Object& object, std::string_view field, json::value value);
 
 }  // namespace liqo::core::admission

@@ -14,7 +14,7 @@ namespace liqo::core::admission {
 /// Why one field is refused.
 struct Finding {
   std::string path;    ///< e.g. "spec.containers[0].securityContext.privileged"
-  std::string reason;  ///< a clause that goes on after the path, e.g. "takes a port of the node"
+  std::string reason;  ///< a clause that follows the path, e.g. "takes a port of the node"
   auto operator<=>(const Finding&) const = default;
 };
 

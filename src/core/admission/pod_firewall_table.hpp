@@ -10,7 +10,7 @@
 
 namespace liqo::core::admission {
 
-/// True where a value of that field may pass.
+/// True if a value of that field may pass.
 using FirewallRule = bool (*)(const kube::json::value& value, const PodPolicy& policy);
 
 /// The rule for some fields of one type.
@@ -19,7 +19,7 @@ struct FirewallRow {
   std::string_view fields;  ///< names, one space between them
   std::string_view of;      ///< type of the objects in it; "" for scalars, and lists and maps of these
   FirewallRule rule;
-  std::string_view why;  ///< goes on after the field's path
+  std::string_view why;  ///< follows the field's path
 };
 
 std::span<const FirewallRow> firewall_table();

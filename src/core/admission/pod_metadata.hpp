@@ -8,9 +8,9 @@
 
 namespace liqo::core::admission {
 
-/// Checks what becomes the metadata of the pod: labels of reserved domains, and annotations that make the pod another.
-/// Other annotations are no reason to refuse a pod, whatever they are: see `kept_annotations`
-/// (kept_metadata.hpp). Stops after `max_found` findings.
+/// Checks what becomes the metadata of the pod: labels of reserved domains, and annotations that make it a pod of the
+/// node itself or take its confinement away. Other annotations are no reason to refuse a pod, whatever they are: see
+/// `kept_annotations` (kept_metadata.hpp). Stops after `max_found` findings.
 std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPolicy& policy,
                                         std::size_t max_found = max_findings);
 

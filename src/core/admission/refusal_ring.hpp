@@ -1,5 +1,5 @@
-// What a cluster has refused one of its consumers, the newest of it, as a ConfigMap of the tenant namespace keeps it.
-// Pure.
+// The newest refusals that a cluster has given to one of its consumers, as a ConfigMap of the tenant namespace keeps
+// them. Pure.
 #pragma once
 
 #include <cstdint>
@@ -31,22 +31,22 @@ class RefusalRing {
  public:
   static constexpr std::size_t max_entries = 256, max_bytes = 64U << 10, max_reason = 1000;
 
-  /// Makes its texts as short and printable as an entry has them: what waits for a ring is cut first, because a review
-  /// may have megabytes.
+  /// Makes its texts as short and printable as an entry has them. Refusals that wait for a ring are cut first, because
+  /// a review may have megabytes.
   static void cut_texts(RefusedObject& refused);
-  /// Counts with what is there already for the same object and reason. Reasons are the same up to the first ": ",
-  /// because the figures behind it change with each try; the newest sentence is kept. What is added is not dropped for
-  /// what is there.
+  /// Adds a refusal, to the count of an entry of the same object and reason if there is one. Reasons are the same up to
+  /// the first ": ", because the figures behind it change with each try; the newest sentence is kept. What is added is
+  /// not dropped in favour of older entries.
   void add(RefusedObject refused);
-  /// Likewise all of another ring, at that time. What is here of a minute later or more was counted by a clock that was
-  /// ahead: it counts as older than all that is added.
+  /// Adds all refusals of another ring, at that time. Entries of this ring that are a minute later or more were counted
+  /// by a clock that was ahead: they count as older than all that are added.
   void add(const RefusalRing& other, kube::WallTime now);
 
   bool empty() const { return entries_.empty(); }
   /// The newest first; of the same time in the order of their names.
   std::vector<RefusedObject> newest_first() const;
 
-  /// The ring that a ConfigMap holds; entries that cannot be read are left out, and what is too long is none.
+  /// The ring that a ConfigMap holds; entries that cannot be read are left out, and a text that is too long has none.
   static RefusalRing read(const kube::Object& config_map);
   /// Writes it there.
   void write(kube::Object& config_map) const;

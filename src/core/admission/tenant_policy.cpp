@@ -101,7 +101,7 @@ Answer validate_tenant_namespace(const Request& request) {
   }
   const std::string id = kube::printable(request.object.label(api::labels::remote_cluster_id)),
                     consumer = id.empty() ? "its consumer" : id, named = id.empty() ? "ID" : id;
-  // Who changes another key of what is stored meets a mistake that is not in the change.
+  // A user who changes another key of a stored policy meets a mistake that is not in the change.
   return Answer::invalid("the annotation " + std::string(key) + " cannot be read: " + why +
                          (why.ends_with('?') ? " " : ". ") + "With it " + consumer + " could create nothing new; " +
                          (why_unreadable(stored).empty()

@@ -10,15 +10,15 @@
 
 namespace liqo::core::admission {
 
-/// ResourceSlice. `namesakes`: the local slices in the cluster that have the same name, itself not among them, and the
-/// VirtualNodes in other namespaces where it is to have one, each as "Kind namespace/name"; Nodes are named after
+/// ResourceSlice. `namesakes`: the other local slices in the cluster that have the same name and, if it is to have a
+/// VirtualNode, those of the same name in other namespaces, each as "Kind namespace/name". Nodes are named after
 /// slices.
 Answer validate_resource_slice(const Request& request, std::span<const std::string> namesakes);
 
 /// Whether the request creates an object that `check_amount` has to count.
 bool asks_for_more(const Request& request);
-/// Bounds the replicas of a consumer's ResourceSlices, NamespaceMaps or Renews (`plural`): a new one is refused where
-/// its tenant namespace has `max_amount` of that kind already. `have`: how many it has.
+/// Bounds the replicas of a consumer's ResourceSlices, NamespaceMaps or Renews (`plural`): a new one is refused if its
+/// tenant namespace has `max_amount` of that kind already. `have`: how many it has.
 Answer check_amount(std::string_view plural, std::size_t have, std::int64_t max_amount);
 
 /// What the answer for a Tenant depends on.
@@ -33,7 +33,7 @@ struct TenantSurroundings {
 /// Tenant: its cluster ID is that of the namespace, which has no other Tenant. Consumers write neither its status nor
 /// what its provider decides.
 Answer validate_tenant(const Request& request, const TenantSurroundings& around);
-/// Gives a Tenant the label with its cluster ID where it has none. A Tenant that a consumer creates again gets the
+/// Gives a Tenant the label with its cluster ID if it has none. A Tenant that a consumer creates again gets the
 /// `decisions` of the one before it.
 Answer mutate_tenant(const Request& request, std::string_view decisions = "");
 
@@ -53,9 +53,9 @@ Answer mutate_virtual_node(const Request& request, const kube::Object* options_t
 bool needs_options_template(const Request& request);
 /// VirtualNode: its name fits into a label, its amounts are quantities, and its provider stays.
 Answer validate_virtual_node(const Request& request);
-/// VirtualNode that is to be made: its Node would be nobody else's. `node`: the Node of that name, null = there is
-/// none; one that a VirtualNode of the same cluster left behind is taken over. `namesakes`: keys ("namespace/name") of
-/// the VirtualNodes of that name in other namespaces.
+/// VirtualNode that is to be created: no other owner has a Node of its name. `node`: the Node of that name, null =
+/// there is none; one that a VirtualNode of the same cluster left behind is taken over. `namesakes`: keys
+/// ("namespace/name") of the VirtualNodes of that name in other namespaces.
 Answer check_node_of(const Request& request, const kube::Object* node, std::span<const std::string> namesakes);
 
 /// Quota. `others`: keys ("namespace/name") of the other Quotas for the same user (escaped).

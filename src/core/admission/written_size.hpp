@@ -8,7 +8,8 @@
 
 namespace liqo::core::admission {
 
-/// Bytes that a Tenant, a ResourceSlice or a Renew may have, and a NamespaceMap, which names some thousand twins.
+/// The most bytes of a Tenant, a ResourceSlice or a Renew, and those of a NamespaceMap, which names some thousand
+/// twins.
 inline constexpr std::size_t max_written = std::size_t{32} << 10, max_written_map = std::size_t{512} << 10;
 
 /// Bytes of an object's JSON text that its writer decides on: labels, annotations, owners and spec. Neither the status

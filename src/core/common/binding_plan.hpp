@@ -1,4 +1,4 @@
-// What is to be done about a RoleBinding or ClusterRoleBinding that this program keeps.
+// The plan for a RoleBinding or ClusterRoleBinding that this program keeps.
 #pragma once
 
 #include <string>

@@ -16,8 +16,7 @@ struct Bounds {
   int depth = 8;
 };
 
-/// The value within the bounds; `bounds.left` shrinks by what it takes. The last entries are left out where not all
-/// fit.
+/// The value within the bounds; `bounds.left` shrinks by what it takes. The last entries are left out if not all fit.
 kube::json::value bounded(const kube::json::value& value, Bounds& bounds);
 
 }  // namespace liqo::core

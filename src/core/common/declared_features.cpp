@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view domain = "features.liqo.io";
 constexpr std::string_view present = "true";
-/// That of the name of a label's key.
+/// The bound of the name in the key of a label.
 constexpr std::size_t max_name = 63;
 /// What liqod would have to do itself, as the kubelet of the virtual node, and does not.
 constexpr std::string_view not_ours[] = {

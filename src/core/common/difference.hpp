@@ -8,7 +8,7 @@
 
 namespace liqo::core {
 
-/// The merge patch that makes `have` into `want`; empty where they are equal. Arrays are replaced as a whole, and null
+/// The merge patch that makes `have` into `want`; empty if they are equal. Arrays are replaced as a whole, and null
 /// equals an absent member, as for an API server. Amounts in members called `resources` are equal if their values are,
 /// and then keep their spelling.
 kube::json::object difference(const kube::json::object& have, const kube::json::object& want);
@@ -16,10 +16,11 @@ kube::json::object difference(const kube::json::object& have, const kube::json::
 /// Whether both are one amount of a resource, whatever its spelling ("1" and "1000m"), or equal otherwise.
 bool is_same_amount(const kube::json::value& have, const kube::json::value& want);
 
-/// The entries of `want` that `have` has otherwise or not at all.
+/// The entries of `want` that `have` lacks, or has with another value.
 kube::json::object changed_entries(const kube::json::object& have, const kube::json::object& want);
 
-/// Likewise, and null for each entry that only `have` has and that `removes` names by its key.
+/// The entries of `want` that `have` lacks, or has with another value, and null for each entry that only `have` has and
+/// that `removes` names by its key.
 template <class Removes>
 kube::json::object changed_entries(const kube::json::object& have, const kube::json::object& want,
                                    const Removes& removes) {

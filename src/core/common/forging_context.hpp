@@ -1,4 +1,4 @@
-// What forging needs to know beside the object itself: the two clusters and the settings of the virtual node.
+// The context of forging, beside the object itself: the two clusters and the settings of the virtual node.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct ClusterPair {
 /// Which offloaded pods get tokens and the address of this consumer's API server.
 enum class ApiServerMode {
   never,
-  needed,  ///< pods with a service account of their own or the annotation, where the address is known
+  needed,  ///< pods with a service account of their own or the annotation, if the address is known
   always,  ///< all pods, as with the Go version
 };
 
@@ -36,7 +36,7 @@ struct ForgingContext {
   ClusterPair clusters;
   std::string node_name;
   api::OffloadingPatch patch;  ///< with every key that is left out of copies, from all sources
-  /// Keys that copies of Secrets, ConfigMaps and claims keep, though controllers of the provider may take orders by
+  /// Keys that copies of Secrets, ConfigMaps and claims keep, although controllers of the provider may take orders by
   /// them.
   std::vector<std::string> kept_keys;
 

@@ -18,7 +18,7 @@ struct IpAddress {
   std::array<std::uint8_t, 16> bytes{};  ///< IPv4 uses the first four
   bool v6 = false;
 
-  /// nullopt where the text is no address. A text with a zone or a prefix length is none.
+  /// Reads an address; nullopt if the text is none. A text with a zone or a prefix length is none.
   static std::optional<IpAddress> parse(std::string_view text);
   std::string text() const;
   std::size_t size() const { return v6 ? 16 : 4; }
@@ -33,7 +33,7 @@ struct Cidr {
   IpAddress base;
   int prefix = 0;
 
-  /// nullopt where the text is no range. Host bits are cleared.
+  /// Reads a range; nullopt if the text is none. Host bits are cleared.
   static std::optional<Cidr> parse(std::string_view text);
   /// The range of that size that holds the address.
   static Cidr masked(const IpAddress& address, int prefix);
@@ -66,12 +66,11 @@ class IpMapping {
   /// families, or text that is no range.
   kube::Result<void> add(std::span<const std::string> original, std::span<const std::string> remapped);
   bool empty() const { return pairs_.empty(); }
-  /// The address as the other cluster reaches it; unchanged where no range holds it. nullopt where the text is no
-  /// address.
+  /// The address as the other cluster reaches it; unchanged if no range holds it. nullopt if the text is no address.
   std::optional<std::string> remap(std::string_view address) const;
-  /// The address as the other cluster reaches it; nullopt where no range holds it.
+  /// The address as the other cluster reaches it; nullopt if no range holds it.
   std::optional<IpAddress> find(const IpAddress& address) const;
-  /// Whether find() can answer with that address.
+  /// Whether find() can return that address.
   bool reaches(const IpAddress& address) const;
   bool operator==(const IpMapping&) const = default;
 

@@ -8,12 +8,12 @@
 
 namespace liqo::core {
 
-/// Null, and an object, a list or a text with nothing in it: a field with such a value says no more than an absent one.
+/// Null, and an object, a list or a text with nothing in it: a field with such a value means the same as an absent one.
 bool is_empty(const kube::json::value& value);
 
-/// The object in that member, to be changed; null where there is none.
+/// The object in that member, to be changed; null if there is none.
 kube::json::object* object_in(kube::json::object& parent, std::string_view key);
-/// Likewise the list.
+/// The list in that member, to be changed; null if there is none.
 kube::json::array* array_in(kube::json::object& parent, std::string_view key);
 
 /// Calls `change` for each object in the list of that name. Other entries are passed over: a peer can put anything into
@@ -26,7 +26,7 @@ void for_each_object(kube::json::object& parent, std::string_view list, Change c
     if (kube::json::object* object = entry.if_object()) change(*object);
 }
 
-/// The first object in the list whose `name` is that, e.g. a container; null where there is none.
+/// The first object in the list whose `name` is that, e.g. a container; null if there is none.
 const kube::json::value* find_named(const kube::json::array& list, std::string_view name);
 
 }  // namespace liqo::core

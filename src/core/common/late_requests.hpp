@@ -1,11 +1,11 @@
-// How late a server may still do what it was asked for.
+// How late a server may still carry out a request.
 #pragma once
 
 #include "kube/base/time.hpp"
 
 namespace liqo::core {
 
-/// This long after a request was sent that got no answer, it may still be carried out: an API server gives up after a
+/// How long after its sending a request that got no answer may still be carried out: an API server gives up after a
 /// minute, and some time goes by on the way. Orders, which bear the time of their sending, have a shorter one
 /// (offloading/order.hpp).
 inline constexpr kube::Duration late_after = std::chrono::seconds(75);

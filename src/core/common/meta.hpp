@@ -20,7 +20,8 @@ bool is_for_another(const kube::Object& remote_object, const kube::Object& local
 /// The labels of a reflected object: the local ones without those that mean something only at home or are excluded by
 /// the offloading patch, and the two reflection labels.
 kube::json::object reflected_labels(const kube::Object& local, const ForgingContext& ctx);
-/// Likewise the annotations (without ours and without kubectl's copy of the manifest).
+/// The annotations of a reflected object: the local ones without ours, without kubectl's copy of the manifest, and
+/// without those that are excluded by the offloading patch.
 kube::json::object reflected_annotations(const kube::Object& local, const ForgingContext& ctx);
 
 /// Whether `have` has every entry of `wanted` with the same value.
@@ -30,9 +31,9 @@ bool covers(const kube::json::object& have, const kube::json::object& wanted);
 std::string reflected_keys(const kube::json::object& labels, const kube::json::object& annotations);
 
 /// A merge patch of `metadata.labels` and `metadata.annotations` that gives `live` the wanted entries and removes those
-/// which an earlier reflection set and which are no longer wanted; entries of others stay. Where `live` does not list
-/// what reflection set (it is of the Go version), every entry that is not wanted is removed if `owns_unlisted`, except
-/// the creator's label; else none is. Empty = nothing to do.
+/// which an earlier reflection set and which are no longer wanted; entries of others stay. If `live` does not list what
+/// reflection set (it is of the Go version), every entry that is not wanted is removed if `owns_unlisted`, except the
+/// creator's label; else none is. Empty = nothing to do.
 kube::json::object metadata_patch(const kube::Object& live, const kube::json::object& labels,
                                   const kube::json::object& annotations, bool owns_unlisted);
 

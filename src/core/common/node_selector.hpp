@@ -10,14 +10,14 @@
 
 namespace liqo::core {
 
-/// Whether a term has any requirement. One that gets its first one selects nodes where it selected none.
+/// Whether a term has any requirement. A term selects no node until it gets its first requirement.
 bool matches_something(const kube::json::value& term);
 
 /// A valid NodeSelector. Terms are alternatives; within a term everything must hold; a term without any requirement
 /// matches nothing.
 class NodeSelector {
  public:
-  /// Reads and checks `nodeSelectorTerms`; absent is as an empty list. Errors: Errc::invalid_input with the path of
+  /// Reads and checks `nodeSelectorTerms`; an absent list counts as empty. Errors: Errc::invalid_input with the path of
   /// the first thing that is wrong, and what that is, e.g. "nodeSelectorTerms[0].matchExpressions[1]: ...".
   static kube::Result<NodeSelector> parse(const kube::json::object& selector);
 

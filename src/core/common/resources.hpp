@@ -29,7 +29,7 @@ void drop_zeros(Resources& resources);
 void raise(Resources& resources, const Resources& other);
 /// By how much `wanted` is more than `have`.
 Resources beyond(const Resources& wanted, const Resources& have);
-/// The amount of that name, zero where there is none.
+/// The amount of that name, zero if there is none.
 kube::Quantity amount(const Resources& resources, std::string_view name);
 
 }  // namespace liqo::core

@@ -10,7 +10,8 @@ namespace json = kube::json;
 
 using namespace kube::admission;
 
-/// The object for its writer: `kind` and its name, or how the name begins where the server still has to make one.
+/// The object as its writer knows it: `kind` and its name, or how the name begins if the server still has to complete
+/// it.
 std::string known_as(const Request& request, std::string_view kind);
 
 }  // namespace liqo::core::admission

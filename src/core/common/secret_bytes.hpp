@@ -1,4 +1,4 @@
-// What a key of a Secret holds.
+// The decoded value of a key of a Secret.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace liqo::core {
 
-/// The decoded bytes of a key of a Secret, from `data`; "" where absent or not base64.
+/// The decoded bytes of a key of a Secret, from `data`; "" if absent or not base64.
 std::string secret_bytes(const kube::Object& secret, std::string_view key);
 
 }  // namespace liqo::core

@@ -8,7 +8,7 @@
 
 namespace liqo::core {
 
-/// One requirement of a selector: {key, operator, values}, the last where there are any.
+/// One requirement of a selector: {key, operator, values}, the last if there are any.
 kube::json::object requirement(std::string_view key, std::string_view op, kube::json::array values = {});
 
 /// The requirements of "a=b,c in (d,e),!f,g": objects {key, operator, values} of core/v1 NodeSelectorRequirement.

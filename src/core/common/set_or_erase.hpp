@@ -1,4 +1,4 @@
-// A field of an object that is left out where it says nothing.
+// A field of an object that is left out if its value is empty.
 // Tested by test/unit/core/peering/foreign_cluster_test.cpp and test/unit/core/slices/objects_test.cpp.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace liqo::core {
 
-/// Sets the field, or takes it away where the value is empty.
+/// Sets the field, or removes it if the value is empty.
 template <class T>
 void set_or_erase(kube::json::object& parent, std::string_view key, T value) {
   if (value.empty()) {

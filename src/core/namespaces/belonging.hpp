@@ -12,8 +12,8 @@ namespace liqo::core {
 /// bindings, the ResourceQuotas of twins, ledgers. Others may have set the mark, too.
 kube::Selection kept_by_liqo();
 
-/// Selects the namespaces with the mark of a tenant namespace, whatever its value: `is_tenant_namespace` says which of
-/// them are one.
+/// Selects the namespaces with the mark of a tenant namespace, whatever its value: `is_tenant_namespace` decides which
+/// of them are tenant namespaces.
 kube::Selection marked_tenant_namespaces();
 /// Whether the namespace is marked as the tenant namespace of a peer. The value "false", or none, marks nothing.
 bool is_tenant_namespace(const kube::Object& ns);

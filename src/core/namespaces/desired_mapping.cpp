@@ -23,8 +23,8 @@ json::object replication_labels(std::string_view remote_cluster) {
           {labels::replication_destination, remote_cluster}};
 }
 
-/// The Node of the VirtualNode; null where there is none. One that shows another cluster is that of another VirtualNode
-/// of the name.
+/// The Node of the VirtualNode; null if there is none. One that shows another cluster is that of another VirtualNode of
+/// the name.
 const kube::Object* own_node(const OfferedNode& offered) {
   if (!offered.node) return nullptr;
   const std::string_view shown = offered.node->label(labels::remote_cluster_id);
@@ -54,7 +54,7 @@ class SelectedNodes {
   std::map<std::string_view, Names> selected_;               // by the text of the selector
 };
 
-/// Differs where somebody has changed the wish.
+/// Differs if somebody has changed the wish.
 std::string wish_of(const TwinRequest& request) { return request.uid + request.selects; }
 
 /// Whether a selected VirtualNode lacks its Node. Labels that were set on the Node by hand are unknown until it is

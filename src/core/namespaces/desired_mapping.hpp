@@ -22,7 +22,7 @@ namespace liqo::core {
 /// A virtual node, for cluster selectors to match.
 struct OfferedNode {
   const kube::Object* virtual_node = nullptr;
-  const kube::Object* node = nullptr;  ///< its Node; null where there is none (yet)
+  const kube::Object* node = nullptr;  ///< its Node; null if there is none (yet)
 };
 
 /// The labels that selectors see: those of its Node, or those that its Node will have.
@@ -32,7 +32,7 @@ kube::json::object offered_labels(const OfferedNode& offered, const NodeContext&
 /// and all answers the object has less than 700 KB, half of what etcd takes.
 inline constexpr std::size_t max_mappings = max_twins;
 /// The most entries of a NamespaceMap that a provider's admission takes. It is more than max_mappings, so that a
-/// consumer which asks for too many is told which twins it does not get.
+/// consumer which asks for too many learns which twins it does not get.
 inline constexpr std::size_t max_mappings_taken = 2000;
 
 /// The part of a NamespaceOffloading that decides about twins. No more than this is kept in memory of thousands of
@@ -41,8 +41,8 @@ struct TwinRequest {
   std::string local;                          ///< the namespace
   bool counts = false;                        ///< it has the right name and is not being deleted
   bool is_guarded = false;                    ///< it has our finalizer, so that its twins are removed before it
-  std::optional<NodeSelector> selector = {};  ///< unset where it is invalid
-  std::optional<std::string> remote = {};     ///< name of the twins; unset where it is invalid
+  std::optional<NodeSelector> selector = {};  ///< unset if it is invalid
+  std::optional<std::string> remote = {};     ///< name of the twins; unset if it is invalid
   std::string uid;                            ///< of the NamespaceOffloading
   std::string selects;                        ///< the selector as text; the same of many namespaces
   bool operator==(const TwinRequest&) const = default;
@@ -84,13 +84,13 @@ struct TwinWish {
   /// A namespace whose twin is kept for a while, because the change of labels may be a mistake.
   struct Leaving {
     kube::Duration left;
-    bool is_new = false;  ///< this decision is the first to say so: tell it
+    bool is_new = false;  ///< this decision is the first to say so: report it
   };
   std::map<std::string, Leaving> leaving;
 };
 
 /// The twins that a provider with these nodes is to have. A request that counts gets a twin once it is guarded. A twin
-/// in `current` is given up only where somebody asks for that: the NamespaceOffloading is deleted or gets another
+/// in `current` is given up only if somebody asks for that: the NamespaceOffloading is deleted or gets another
 /// selector, or the virtual nodes that it selected are deleted. The twin stays while the selector or the name is
 /// invalid, while a Node is missing, and for `rules.grace` after labels have changed. Of more than max_mappings twins
 /// those in `current` come first.
@@ -102,8 +102,8 @@ void cut_to_max(WantedTwins& twins, const WantedTwins& current);
 /// The NamespaceMap to create in the tenant namespace of a provider: named after it, and marked for replication.
 kube::Object forge_namespace_map(const kube::ObjectKey& key, std::string_view remote_cluster,
                                  const WantedTwins& wanted);
-/// JSON merge patch, with the resourceVersion, that gives the map the labels of replication and these twins; nothing
-/// where it has them.
+/// JSON merge patch, with the resourceVersion, that gives the map the labels of replication and these twins; nothing if
+/// it has them.
 std::optional<kube::json::object> plan_namespace_map(const kube::Object& map, std::string_view remote_cluster,
                                                      const WantedTwins& wanted);
 

@@ -15,7 +15,7 @@ EarlierPodPlan plan_earlier_pod(const kube::Object& pod, const api::NamespaceOff
   auto patch = plan_pod_scheduling(pod.tree(), offloading);
   if (patch && patch->empty()) return Keep{};
   if (!kube::string_at(pod.spec(), {"nodeName"}).empty()) {
-    // A pod on a local node is right where the strategy allows local nodes.
+    // A pod on a local node is right if the strategy allows local nodes.
     const bool is_right = offloading.pod_strategy() == api::PodOffloadingStrategy::local_and_remote;
     return is_right ? EarlierPodPlan(Keep{}) : LeavePlaced{};
   }

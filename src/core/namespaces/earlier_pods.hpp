@@ -27,8 +27,9 @@ struct LeavePlaced {};
 using EarlierPodPlan = std::variant<earlier_pod_action::Keep, earlier_pod_action::Patch,
                                     earlier_pod_action::LeaveWaiting, earlier_pod_action::LeavePlaced>;
 
-/// Kubernetes lets tolerations be added to any pod. The required node affinity can be tightened only while a pod has a
-/// scheduling gate, and not in every form: the API server may refuse such a patch (422).
+/// The plan for a pod that was created before its namespace was offloaded. Kubernetes lets tolerations be added to any
+/// pod. The required node affinity can be tightened only while a pod has a scheduling gate, and not in every form: the
+/// API server may refuse such a patch (422).
 EarlierPodPlan plan_earlier_pod(const kube::Object& pod, const api::NamespaceOffloading& offloading);
 
 /// How many earlier pods the strategy does not reach.

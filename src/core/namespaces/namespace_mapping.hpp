@@ -29,7 +29,7 @@ class NamespaceMapping {
   /// use before this process started, so that pods may run there: it is also `withdrawn`.
   bool is_troubled(std::string_view local) const { return tables_->troubled.contains(local); }
   /// The twin that a namespace must not use, or not now, but that is still at the provider, where pods may run in it
-  /// until it is gone. nullptr where there is none.
+  /// until it is gone. nullptr if there is none.
   const std::string* withdrawn(std::string_view local) const;
   /// The namespaces at home whose entries differ between the two mappings.
   std::set<std::string, std::less<>> differences(const NamespaceMapping& other) const;

@@ -28,11 +28,11 @@ class NamespaceSelection {
   /// they have no label but that of their name.
   static kube::Result<NamespaceSelection> read(NamespaceSelectionTexts texts, std::string_view liqo_namespace);
 
-  /// False where no selector is set.
+  /// False if no selector is set.
   explicit operator bool() const { return !texts_.selector.empty(); }
   /// The selector as it was written.
   const std::string& text() const { return texts_.selector; }
-  /// The same as `matchExpressions` of a meta/v1 LabelSelector.
+  /// The selector as `matchExpressions` of a meta/v1 LabelSelector.
   const kube::json::array& requirements() const { return requirements_; }
   /// False with the strategy Local, under which admission has nothing to do with the pods.
   bool moves_pods() const { return texts_.pod_strategy != "Local"; }

@@ -21,18 +21,18 @@ struct TwinState {
   bool is_crowded_out = false;  ///< the map is full and does not ask for this twin
   /// Why a twin that is not required stays, or keeps the required one from taking its place; "" = no twin does.
   std::string held = {};
-  std::string silence = {};  ///< what is told of a provider that does not act, a sentence; "" = nothing
+  std::string silence = {};  ///< what is reported of a provider that does not act, a sentence; "" = nothing
 };
 
 /// What the status of a NamespaceOffloading is made of.
 struct OffloadingFacts {
-  std::string remote_name;  ///< of the twins, "" where there is no valid one
+  std::string remote_name;  ///< of the twins, "" if there is no valid one
   std::string trouble;      ///< why no twin can be asked for at all, "" = it can
   std::vector<TwinState> twins;
 };
 
-/// JSON merge patch for the status subresource, with the resourceVersion; nothing where the status is as it should be.
-/// A transition time changes only with the status of its condition.
+/// JSON merge patch for the status subresource, with the resourceVersion; nothing if the status is as it should be. A
+/// transition time changes only with the status of its condition.
 std::optional<kube::json::object> plan_offloading_status(const kube::Object& offloading, const OffloadingFacts& facts,
                                                          kube::WallTime now);
 /// Whether a NamespaceOffloading that is being deleted may go: no twin is asked for or left, apart from twins that hold

@@ -11,14 +11,14 @@
 
 namespace liqo::core {
 
-/// The amounts in `spec.hard`; empty where they cannot be read.
+/// The amounts in `spec.hard`; empty if they cannot be read.
 Resources hard_of(const kube::Object& quota);
 
 /// The ResourceQuota to create in the consumer's twin, with these amounts.
 kube::Object forge_resource_quota(const kube::ObjectKey& key, std::string_view consumer, const Resources& hard);
 
-/// JSON merge patch that gives an existing one the marks of the consumer's and these amounts, and takes away those that
-/// `is_over` names; nothing where it is so already.
+/// JSON merge patch that gives an existing one the marks of the consumer's and these amounts, and removes those that
+/// `is_over` names; nothing if it is so already.
 std::optional<kube::json::object> plan_resource_quota(const kube::Object& quota, std::string_view consumer,
                                                       const Resources& hard,
                                                       const std::function<bool(std::string_view name)>& is_over);

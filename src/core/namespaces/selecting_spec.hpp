@@ -1,4 +1,4 @@
-// What of a VirtualNode decides which namespaces have a twin at its provider.
+// The part of a VirtualNode that decides which namespaces have a twin at its provider.
 // Tested by test/unit/controllers/namespaces/outgoing_namespace_map_test.cpp.
 #pragma once
 

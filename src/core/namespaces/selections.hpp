@@ -19,14 +19,14 @@ inline bool is_selected(const NodeSelector& selector, std::string_view node_name
   return selector.empty() || selector.matches(node_name, labels);
 }
 
-/// Answers for each namespace which providers have a virtual node that its selector selects. A selector that many
+/// Finds for each namespace the providers that have a virtual node which its selector selects. A selector that many
 /// namespaces have is evaluated once for all of them, and a virtual node that changes is evaluated by itself. One
 /// thread.
 class Selections {
  public:
   /// What a selector sees of a virtual node.
   struct Node {
-    std::string cluster;  ///< its provider; one without a provider is selected by nobody
+    std::string cluster;  ///< its provider; one without a provider is selected by none
     std::string name;
     kube::json::object labels;
     bool operator==(const Node&) const = default;
@@ -34,14 +34,14 @@ class Selections {
   /// By cluster ID how many of its virtual nodes are selected, never 0.
   using Clusters = std::map<std::string, std::size_t, std::less<>>;
 
-  /// Takes in what is known of a virtual node; nothing = it is gone. Answers the selectors for which a provider has
-  /// come or gone by this, as ask() was given their texts.
+  /// Takes in what is known of a virtual node; nothing = it is gone. Returns the selectors for which a provider has
+  /// come or gone by this, by the texts that ask() was given.
   std::vector<std::string> see(const kube::ObjectKey& virtual_node, std::optional<Node> now);
 
   /// The providers that the selector of a namespace selects, which is noted for askers(). One text is one selector. The
-  /// answer is good until the next call that is not const.
+  /// result is valid until the next call that is not const.
   const Clusters& ask(const std::string& ns, const std::string& text, const NodeSelector& selector);
-  /// What ask() would answer for the selector that it was asked about last; nothing where that is forgotten.
+  /// What ask() would return for the selector that it was asked about last; null if that is forgotten.
   const Clusters* asked(std::string_view ns) const;
   /// The namespace has no valid selector any more.
   void forget(const std::string& ns);
@@ -59,7 +59,7 @@ class Selections {
     Clusters clusters;
     std::set<std::string, std::less<>> askers;
   };
-  /// Adds the node to the clusters of a selector, or takes it away. Answers whether its cluster has come or gone.
+  /// Adds the node to the clusters of a selector, or takes it away. Returns whether its cluster has come or gone.
   bool count(Selection& selection, const Node& node, bool is_there);
 
   std::map<kube::ObjectKey, Node> nodes_;

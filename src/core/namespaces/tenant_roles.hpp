@@ -22,14 +22,14 @@ struct RoleVerdict {
 /// allowed.
 RoleVerdict judge_tenant_role(const kube::Object& role);
 
-/// The name of the RoleBinding of such a role in a twin: `<tenant namespace>-<role>`, shortened by a digest where that
-/// has more than 253 characters.
+/// The name of the RoleBinding of such a role in a twin: `<tenant namespace>-<role>`, shortened by a digest if that has
+/// more than 253 characters.
 std::string tenant_role_binding_name(std::string_view tenant_namespace, std::string_view role);
 /// A further ClusterRole of one tenant.
 struct TenantRole {
   std::string_view tenant_namespace, consumer, role;
 };
-/// `map_id` names the NamespaceMap of the twin.
+/// The RoleBinding of the role in a twin; `map_id` names the NamespaceMap of the twin.
 kube::Object forge_tenant_role_binding(std::string_view twin, const TenantRole& given, std::string_view map_id);
 /// Whether a RoleBinding was made by `forge_tenant_role_binding`.
 bool is_tenant_role_binding(const kube::Object& binding);

@@ -14,8 +14,8 @@ namespace liqo::core {
 struct TwinNameRules {
   std::string consumer;                ///< its cluster ID
   std::vector<std::string> consumers;  ///< IDs of everybody who has a tenant namespace here
-  /// Patterns, where the provider's administrator has set some: `*` stands for any text. They take the place of the
-  /// rule that names end in `-<consumer>`.
+  /// Patterns, if the provider's administrator has set some: `*` stands for any text. They take the place of the rule
+  /// that names end in `-<consumer>`.
   std::optional<std::vector<std::string>> allowed;
   std::string mistake;  ///< why the policy cannot be read; "" = it can. No new twin is created otherwise
 };

@@ -35,7 +35,7 @@ struct TwinContext {
 /// administrator.
 kube::Result<std::string> check_origin(const api::NamespaceMap& map, const kube::Object* tenant_namespace);
 
-/// The Pod Security level that a tenant namespace asks for its twins, "baseline" where it says nothing. Errors:
+/// The Pod Security level that a tenant namespace asks for its twins, "baseline" if it does not say. Errors:
 /// Errc::invalid_input for a word that is no level; the caller uses "baseline" then.
 kube::Result<std::string> twin_pod_security(const kube::Object& tenant_namespace);
 
@@ -60,8 +60,8 @@ struct AwaitEnd {};
 using TwinPlan = std::variant<twin_action::Keep, twin_action::Create, twin_action::Patch, twin_action::Refuse,
                               twin_action::AwaitEnd>;
 
-/// `existing` is the namespace of that name, or null. A namespace without the mark of this map is not ours, whoever
-/// created it.
+/// The plan for one wanted twin. `existing` is the namespace of that name, or null. A namespace without the mark of
+/// this map is not ours, whoever created it.
 TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* existing, const TwinContext& ctx);
 
 /// The RoleBinding in a twin: it is named after the tenant namespace, and gives the group of the consumer's identities
@@ -78,14 +78,15 @@ struct TwinSelection {
   std::map<std::string, api::MappedNamespace> refused;  ///< by local namespace; at most `max_count`
   std::size_t left_out = 0;  ///< how many more are refused and not in `refused`, which is full
 };
-/// `twins` are the namespaces that carry the mark of this map; `elsewhere` is how many other maps of the consumer have.
+/// Selects the twins of one map that the consumer gets. `twins` are the namespaces that carry the mark of this map;
+/// `elsewhere` is how many other maps of the consumer have.
 TwinSelection select_twins(const api::NamespaceMap& map, std::span<const kube::Object> twins, std::size_t elsewhere = 0,
                            std::size_t max_count = max_twins);
 /// The message for a twin that is one too many.
 std::string too_many_twins(std::size_t max_count = max_twins);
 
-/// JSON merge patch of the status that makes `currentMapping` these entries; nothing where it is. Messages are cut to
-/// 300 bytes.
+/// JSON merge patch of the status that makes `currentMapping` these entries; nothing if it is so already. Messages are
+/// cut to 300 bytes.
 std::optional<kube::json::object> plan_map_status(const kube::Object& map,
                                                   const std::map<std::string, api::MappedNamespace>& entries);
 

@@ -48,7 +48,7 @@ Units floor_of(const Resources& resources, const std::string& name) {
 /// cannot be read would look like one without bounds.
 constexpr std::size_t max_bounded = 64;
 
-/// The name that ResourceQuotas have for a resource of pods, "" where they cannot count it.
+/// The name that ResourceQuotas have for a resource of pods, "" if they cannot count it.
 std::string quota_name(std::string_view resource) {
   if (resource == "pods") return "pods";
   const bool is_extended = resource.contains('/') && !resource.starts_with("kubernetes.io/") &&
@@ -66,7 +66,7 @@ std::string quota_name(std::string_view resource) {
 struct Share {
   const TwinPods* twin;
   bool counted = false, written = false;
-  Units hard = 0;     ///< as written; `unbounded` where the ResourceQuota does not name it
+  Units hard = 0;     ///< as written; `unbounded` if the ResourceQuota does not name it
   Units used = 0;     ///< as counted by Kubernetes, or the demand of all ShadowPods before that
   Units waiting = 0;  ///< what ShadowPods need beyond `used`
   Units held = 0;     ///< the most that can be in use before the next write to the ResourceQuota
@@ -139,7 +139,7 @@ bool is_due(const std::vector<Share>& shares, Units granted, Units spare) {
     used += share.used;
     hard += share.hard;
   }
-  // Where more is in use than granted, lower bounds free nothing before pods end: only the bounds are compared.
+  // If more is in use than granted, lower bounds free nothing before pods end: only the bounds are compared.
   if (used > granted) most_used = hard;
   return std::ranges::any_of(shares, [&](const Share& share) {
     if (!share.takes_more()) return false;
@@ -202,7 +202,7 @@ Resources as_quota_names(const Resources& demand) {
     const std::string name = quota_name(resource);
     if (name.empty()) continue;
     named.emplace(name, asked);
-    // Limits are bounded only where they have to equal requests (Hard).
+    // Limits are bounded only if they have to equal requests (Hard).
     if (resource == "cpu" || resource == "memory") named.emplace(std::string(limits_prefix) + resource, asked);
   }
   return named;

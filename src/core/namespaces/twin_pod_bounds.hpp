@@ -16,14 +16,14 @@ namespace liqo::core {
 
 /// The name of that ResourceQuota, beside `twin_quota_name`.
 inline constexpr std::string_view twin_pods_quota_name = "liqo-twin-pods";
-/// The most objects of each custom kind in a twin, where a tenant's role lets the consumer write that kind.
+/// The most objects of each custom kind in a twin, if a tenant's role lets the consumer write that kind.
 inline constexpr std::int64_t max_custom_objects = 1'000;
 
 /// What ShadowPods hold, by the creator label: the API user that created them, as escape_user() writes it.
 using HeldByUser = std::map<std::string, Resources, std::less<>>;
 
 /// What the Quotas of a consumer grant its pods, by the names that ResourceQuotas have for it. A cordoned Quota grants
-/// what its pods hold and no more, a drained one nothing. `limits.*` are bounded where every Quota enforces them.
+/// what its pods hold and no more, a drained one nothing. `limits.*` are bounded if every Quota enforces them.
 Resources granted_to_twins(std::span<const kube::Object> quotas, const HeldByUser& held);
 /// The demand of pods (core/quota/demand.hpp) by the names that ResourceQuotas have for it.
 Resources as_quota_names(const Resources& demand);
@@ -45,11 +45,11 @@ void read_twin_quota(const kube::Object& quota, TwinPods& twin);
 /// The amounts to write now, by twin; those of a twin without ResourceQuota are for a new one.
 ///
 /// At every moment, what the API server has admitted or may still admit of a resource in all twins together is at most
-/// what is granted; where it is more already, it does not grow. The API server admits by `status.hard`, and records
-/// each admission by a write that fails where the object has changed. Therefore amounts that shrink are written first,
-/// and others grow only by what the `status` of all twins together leaves of the grant. Each twin gets what its
-/// ShadowPods need, and an equal share of the rest. Nothing is written while every twin has what it needs and at least
-/// half of that share to spare.
+/// what is granted; if it is more already, it does not grow. The API server admits by `status.hard`, and records each
+/// admission by a write that fails if the object has changed. Therefore amounts that shrink are written first, and
+/// others grow only by what the `status` of all twins together leaves of the grant. Each twin gets what its ShadowPods
+/// need, and an equal share of the rest. Nothing is written while every twin has what it needs and at least half of
+/// that share to spare.
 std::map<std::string, Resources> plan_twin_pods(const Resources& granted, std::span<const TwinPods> twins);
 
 /// Whether the ResourceQuota of the twin bounds and counts every resource in `granted`.
@@ -66,7 +66,7 @@ kube::Object forge_twin_pods_quota(std::string_view twin, const TwinPodsQuota& w
 /// Whether the API server counts each of the kinds. It creates no object of a bounded kind that it does not count.
 bool are_counted(const kube::Object& quota, const std::set<std::string>& kinds);
 /// JSON merge patch with the resourceVersion that makes the ResourceQuota as wanted, with the limits that are granted
-/// now; nothing where it is so already. `recount`: the bounds of kinds that are not counted change by one, because
+/// now; nothing if it is so already. `recount`: the bounds of kinds that are not counted change by one, because
 /// kube-controller-manager counts kinds that were installed later only when the ResourceQuota changes.
 std::optional<kube::json::object> plan_twin_pods_quota(const kube::Object& quota, const TwinPodsQuota& wanted,
                                                        const Resources& granted, bool recount = false);

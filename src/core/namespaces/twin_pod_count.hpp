@@ -1,4 +1,4 @@
-// What the ShadowPods in the twins of consumers hold, summed up by twin and by user.
+// The amounts that the ShadowPods in the twins of consumers hold, summed up by twin and by user.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class TwinPodCount {
  public:
   /// Counts the ShadowPod under this key, which was not counted before, or was forgotten.
   void add(const kube::ObjectKey& key, CountedPod pod);
-  /// Does nothing where it is not counted.
+  /// Does nothing if it is not counted.
   void forget(const kube::ObjectKey& key);
 
   const HeldByUser& held() const { return held_; }
@@ -31,7 +31,7 @@ class TwinPodCount {
   std::vector<std::string> twins() const;
   /// The pods that are counted in a twin.
   std::vector<kube::ObjectKey> pods_in(std::string_view twin) const;
-  /// Sets `waiting` and `whole` of the twin; leaves them as they are where it has no pod that counts.
+  /// Sets `waiting` and `whole` of the twin; leaves them as they are if it has no pod that counts.
   void read(TwinPods& twin) const;
 
  private:

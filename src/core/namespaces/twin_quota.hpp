@@ -23,7 +23,7 @@ struct TwinBounds {
   Resources consumer;  ///< for all twins of a consumer together
 };
 
-/// The pods for which a Quota counts that does not bound pods.
+/// The number of pods for which a Quota counts that does not bound pods.
 inline constexpr std::int64_t pods_without_bound = 20'000;
 
 /// The number of pods by which a consumer's Secrets, ConfigMaps and volume claims are bounded: what its Quotas grant,
@@ -34,7 +34,7 @@ std::int64_t counted_pods(std::span<const kube::Object> quotas);
 /// its `tenantQuota`.
 TwinBounds twin_bounds(std::int64_t pods, const Resources& twin, const Resources& consumer);
 
-/// The use in `status.used` of a twin's ResourceQuota; empty where it has not been counted.
+/// The use in `status.used` of a twin's ResourceQuota; empty if it has not been counted.
 Resources twin_usage(const kube::Object& quota);
 
 /// The names whose bound for the whole consumer is used up by its twins together. A name that was spent `before` stays
@@ -47,7 +47,7 @@ Resources twin_hard(const TwinBounds& bounds, const std::set<std::string>& spent
 
 /// The ResourceQuota to create in the twin, with these amounts.
 kube::Object forge_twin_quota(std::string_view twin, const TwinContext& ctx, const Resources& hard);
-/// JSON merge patch that makes an existing ResourceQuota as it should be; nothing where it is so already.
+/// JSON merge patch that makes an existing ResourceQuota as it should be; nothing if it is so already.
 std::optional<kube::json::object> plan_twin_quota(const kube::Object& quota, const TwinContext& ctx,
                                                   const Resources& hard);
 

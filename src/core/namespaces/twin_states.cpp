@@ -18,7 +18,7 @@ std::vector<TwinState> twin_states(const TwinsSight& sight) {
                             .message = twin.message,
                             .is_crowded_out = !is_asked && !twin.is_deleting && twin.is_full};
   }
-  // The NamespaceMap is named after the cluster, also where it is still to come.
+  // The NamespaceMap is named after the cluster, also if it is still to come.
   for (const std::string& cluster : sight.selected) {
     TwinState& state = states[cluster];
     state.map = cluster;

@@ -43,7 +43,7 @@ std::vector<WithdrawnTwin> withdrawn_twins(const kube::Object* local, const kube
   std::vector<WithdrawnTwin> withdrawn;
   for (auto& [name, twin] : asked_by(replica)) {
     if (is_followed && has(told, name, twin)) continue;
-    // What is no name of a namespace is nobody's twin, whatever the provider has written into the replica.
+    // A text that is no name of a namespace is no twin, whatever the provider has written into the replica.
     if (!is_dns_label(name) || !is_dns_label(twin)) continue;
     if (kube::string_at(replica.status(), {"currentMapping", name, "phase"}) == "Terminating") continue;
     withdrawn.push_back({.local = name,

@@ -1,4 +1,4 @@
-// Twins that home's NamespaceMap does not want, or not any more, and its replica still asks for. With a twin goes all
+// Twins that home's NamespaceMap does not want, or not any more, and its replica still asks for. A twin goes with all
 // that is in it, so that one that holds data has to stay. Pure.
 #pragma once
 
@@ -24,8 +24,8 @@ struct WithdrawnTwin {
   bool is_given_up = false;  ///< an administrator gives up what is in it
   bool operator==(const WithdrawnTwin&) const = default;
 };
-/// What following the map at home would withdraw, in the order of the names; `local` null = home has no map. Left out
-/// are twins that are being deleted already. `asked`: what the map asked for before.
+/// What the replica would withdraw if it followed the map at home, in the order of the names; `local` null = home has
+/// no map. Left out are twins that are being deleted already. `asked`: what the map asked for before.
 std::vector<WithdrawnTwin> withdrawn_twins(const kube::Object* local, const kube::Object& replica,
                                            const WantedTwins& asked, const ReplicationPeer& peer);
 
@@ -46,19 +46,20 @@ class AskedTwins {
   WantedTwins twins_;
 };
 
-/// Of the claims in a twin those that no claim or volume of home accounts for, by name.
+/// The claims in a twin, by name, that no claim or volume of home accounts for.
 using StrayClaims = std::vector<std::string>;
-/// Why the twin has to stay, "" = it may go. `strays`: what a live look has found; a failure where nobody may look,
-/// which keeps the twins alone that home does not know.
+/// Why the twin has to stay, "" = it may go. `strays`: what a live look has found; a failure if nobody may look, which
+/// keeps only the twins that home does not know.
 std::string why_kept(const WithdrawnTwin& twin, std::string_view cluster, const kube::Result<StrayClaims>& strays);
 
 /// The names in an annotation of the map, separated by commas: `annotations::holds_data`, `annotations::gives_up`.
 std::vector<std::string> twins_in(const kube::Object& map, std::string_view annotation);
-/// The value of `annotations::holds_data`: the kept twins, as far as an annotation has room. One that nobody has looked
-/// at yet is named as long as the map has named it before; null = there is no map.
+/// The value of `annotations::holds_data`: the kept twins, as far as an annotation has room. A twin that nobody has
+/// looked at yet is named if the map has named it before; null = there is no map.
 std::string held_names(std::span<const KeptTwin> kept, const kube::Object* map);
-/// What the annotations of home's map are to be: a merge patch, or nothing where they are right. `holds_data` is as
-/// held_names() has it; whoever is no longer kept, or is wanted again, is taken from `gives_up`.
+/// The merge patch that makes the annotations of home's map what they are to be; nothing if they are right.
+/// `holds_data` is as held_names() has it; a twin that is no longer kept, or is wanted again, is removed from
+/// `gives_up`.
 std::optional<kube::json::object> plan_kept_marks(const kube::Object& map, std::span<const KeptTwin> kept,
                                                   std::span<const WithdrawnTwin> withdrawn);
 

@@ -14,8 +14,8 @@ namespace liqo::core {
 /// Reason of the conditions and Events of a VirtualNode whose Node is another one's.
 inline constexpr std::string_view name_taken = "NodeNameTaken";
 
-/// Whether of two VirtualNodes of one name `one` has the Node and the session, and the other stands aside: the older
-/// does, and of two of one second the one whose UID comes first.
+/// Whether `one` of two VirtualNodes of the same name has the Node and the session, and `other` stands aside. The older
+/// one has them. Of two that were created in the same second, the one whose UID comes first has them.
 bool comes_first(const kube::Object& one, const kube::Object& other);
 
 /// Why a VirtualNode stands aside for an `older` one, and what to do: a sentence.

@@ -27,9 +27,9 @@ struct NodeCondition {
   std::string message_true, message_false;
 };
 
-/// What the provider says is cut in the conditions of the Node.
+/// The most bytes of the provider's words in the conditions of the Node.
 constexpr std::size_t max_words = 500;
-/// Likewise what is said of custom resources.
+/// The most bytes of the words about custom resources there.
 constexpr std::size_t max_custom_words = 1000;
 
 bool has_amount(const json::object& resources, std::string_view name) {

@@ -1,4 +1,4 @@
-// From a VirtualNode to its Node, and what has to be written when either side changed.
+// From a VirtualNode to its Node, and what has to be written when either side changes.
 #pragma once
 
 #include <map>
@@ -40,19 +40,19 @@ struct ProviderHealth {
   std::string last_error;      ///< of the last failed probe
   std::string refusal;         ///< why there is no session with the provider, or none that can read, a sentence
   Closed closed = Closed::no;  ///< why the provider takes no new pods through the node
-  std::string silence;         ///< what is told of a provider that does not act, a sentence; "" = nothing
+  std::string silence;         ///< what is reported of a provider that does not act, a sentence; "" = nothing
   /// Whether the custom resources that are configured are reflected; unset: there are none.
   std::optional<CustomState> custom = std::nullopt;
   /// The state of the network module; unchecked without a module, or with disableNetworkCheck.
   enum class Network { unchecked, up, down } network = Network::unchecked;
 };
 
-/// `gitVersion` of what an API server answers at /version, e.g. "v1.35.4+k3s1"; "" where the answer has no valid one.
-/// The version is checked because a provider may answer anything, and people see it in lists of nodes.
+/// `gitVersion` in the answer of an API server at /version, e.g. "v1.35.4+k3s1"; "" if the answer has no valid one. The
+/// version is checked because a provider may answer anything, and people see it in lists of nodes.
 std::string server_version(std::string_view answer);
 
 /// The state of the network module, from the condition `NetworkConnectionStatus` of a ForeignCluster, which may be
-/// null; unchecked where there is no such condition or no module is enabled.
+/// null; unchecked if there is no such condition or no module is enabled.
 ProviderHealth::Network network_state(const kube::Object* foreign_cluster);
 
 /// What a Node is made from.
@@ -62,11 +62,11 @@ struct NodeSources {
   const NodeContext& ctx;
 };
 
-/// The Node to create. `metadata`, `spec.taints` and `status` complete; needs no second write.
+/// The Node to create, with complete `metadata`, `spec.taints` and `status`: it needs no second write.
 kube::Object forge_node(const NodeSources& of, kube::WallTime now);
 
-/// Why we must not write this Node, a sentence that says what to do; "" = it is ours: it has the label of virtual nodes
-/// or our annotation, and no kubelet or cloud controller has made it the Node of a machine.
+/// Why we must not write this Node, a sentence that says what to do; "" = it is ours. A Node is ours if it has the
+/// label of virtual nodes or our annotation, and no kubelet or cloud controller has made it the Node of a machine.
 std::string why_foreign(const kube::Object& node);
 
 /// Why the Node is not Ready, in its own words; "" = it is.
@@ -89,9 +89,9 @@ struct Update {
 /// What to do about the Node of a VirtualNode.
 using NodePlan = std::variant<node_action::Refuse, node_action::Update>;
 
-/// What to write so that the Node is as the VirtualNode wants it. Labels, taints and conditions of others stay. What an
-/// earlier state of the VirtualNode asked for and this one does not is removed, also resources. Ready stays as it is
-/// until the provider has been probed, or refused. A change of heartbeat times alone is written only every `heartbeat`.
+/// What to write so that the Node is as the VirtualNode wants it. Labels, taints and conditions of others stay. What
+/// only an earlier state of the VirtualNode asked for is removed, also resources. Ready stays as it is until the
+/// provider has been probed, or refused. A change of heartbeat times alone is written only every `heartbeat`.
 NodePlan plan_node(const kube::Object& node, const NodeSources& of, kube::WallTime now,
                    std::chrono::seconds heartbeat = std::chrono::minutes(5));
 

@@ -1,4 +1,4 @@
-// What a VkOptionsTemplate adds to the Nodes of the virtual nodes that follow it.
+// The labels and annotations that a VkOptionsTemplate adds to the Nodes of the virtual nodes that follow it.
 // Tested by test/unit/core/nodes/node_test.cpp.
 #pragma once
 

@@ -33,7 +33,7 @@ bool contains(const json::array& names, std::string_view name) {
                              [&](const json::value& entry) { return entry.is_string() && entry.get_string() == name; });
 }
 
-/// The taints of others together with the wanted ones; nullopt where the Node has just these.
+/// The taints of others together with the wanted ones; nullopt if the Node has just these.
 std::optional<json::array> taints_patch(const json::array& live, const json::array& wanted,
                                         const json::array& applied) {
   json::array taints;
@@ -144,7 +144,7 @@ ConditionsPatch conditions_patch(const json::object& live, const json::array& wa
     patch.entries.push_back(json::object{{"type", kube::string_at(entry, {"type"})},
                                          {"lastHeartbeatTime", kube::string_at(entry, {"lastHeartbeatTime"})}});
   }
-  // These conditions are removed when they do not hold. The reason tells those of liqod from those of others.
+  // These conditions are removed when they do not hold. The reason distinguishes those of liqod from those of others.
   for (const auto& [type, reason] :
        {std::pair<std::string_view, std::string_view>{"NetworkUnavailable", "LiqoNetworking"},
         {api::custom_resources_condition, "CustomResources"}}) {
@@ -162,11 +162,11 @@ struct FeaturesPatch {
 };
 
 /// A server without the feature gate NodeDeclaredFeatures (before Kubernetes 1.36 by default) leaves the field out of
-/// what it stores, so that a difference alone must not lead to a write. A list in the status says that the server keeps
-/// it, and a label that the Node lacks that its feature has not been told yet. What differs otherwise goes with the
-/// next heartbeat: then home has been updated meanwhile, a write of the status has failed behind that of the labels, or
-/// somebody else has set the label. Labels that are not wanted may be somebody else's and stay for good, so that they
-/// decide nothing.
+/// what it stores, so that a difference alone must not lead to a write. A list in the status shows that the server
+/// keeps it. A label that the Node lacks shows that its feature has not been written yet. Any other difference goes
+/// with the next heartbeat: then home has been updated meanwhile, a write of the status has failed behind that of the
+/// labels, or somebody else has set the label. Labels that are not wanted may be somebody else's and stay for good, so
+/// that they decide nothing.
 FeaturesPatch features_patch(const kube::Object& node, const json::array& wanted) {
   const json::array& shown = kube::array_at(node.status(), {"declaredFeatures"});
   if (shown == wanted) return {};

@@ -1,4 +1,4 @@
-// What an API server's answer to a probe says, and what that makes of a provider's health.
+// Judges an API server's answer to a probe, and what it means for the health of a provider.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace liqo::core {
 struct ProbeVerdict {
   bool is_alive = false;    ///< it answers, and knows us
   bool is_refused = false;  ///< it answers 401: it does not know us, and is of no use
-  std::string error = {};   ///< why it is not alive; "" where it is
+  std::string error = {};   ///< why it is not alive; "" if it is
 };
 
-/// `failure` is null where the server answered the probe. A server that knows us and forbids the path (403) is alive.
-/// `credentials_trouble` says what is wrong with our credentials ("" = nothing shows), and is added where the server
-/// does not know us.
+/// Judges the answer to a probe. `failure` is null if the server answered the probe. A server that knows us and forbids
+/// the path (403) is alive. `credentials_trouble` says what is wrong with our credentials ("" = nothing shows), and is
+/// added if the server does not know us.
 ProbeVerdict judge_probe(const kube::Failure* failure, std::string_view credentials_trouble);
 
 /// The health after that probe. Patience (`failure_threshold`) is for a provider that has answered before: one whose

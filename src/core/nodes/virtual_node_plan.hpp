@@ -1,4 +1,4 @@
-// What is to be done about one VirtualNode: its Node, and the conditions that tell of both. Pure.
+// The plan for one VirtualNode: its Node, and the conditions that report on both. Pure.
 #pragma once
 
 #include <string>
@@ -30,8 +30,9 @@ struct Withdraw {
 struct Uncordon {
   bool operator==(const Uncordon&) const = default;
 };
-/// Create the Node or bring it up to date (`plan_node`), then tell how that went (`tell_written`). Only where it is
-/// written, the pods of the session learn whether the Node is closed, and pods end whose owners make others elsewhere.
+/// Create the Node or bring it up to date (`plan_node`), then report how that went (`tell_written`). If it is written,
+/// and only then, the pods of the session are notified whether the Node is closed, and pods end whose owners replace
+/// them elsewhere.
 struct WriteNode {
   bool is_closed = false;  ///< it takes no new pods
   bool is_told = false;    ///< the provider itself says so
@@ -54,7 +55,7 @@ using Step = std::variant<Uncordon, WriteNode, FreePort, Tell>;
 /// steps after it from being taken.
 struct Keep {
   std::vector<Step> steps;
-  bool look_soon = false;  ///< the provider is full: whether there is room shows only where somebody asks
+  bool look_soon = false;  ///< the provider is full: whether there is room shows only if somebody asks
   bool operator==(const Keep&) const = default;
 };
 }  // namespace virtual_node_action
@@ -63,7 +64,7 @@ struct Keep {
 using VirtualNodePlan = std::variant<virtual_node_action::Withdraw, virtual_node_action::Keep>;
 
 /// Plans the next steps. The Node is made once there is a session with the provider, and is kept up to date without
-/// one. Where its name is taken, it is tried again, so that the VirtualNode says so. A Node of somebody else is never
+/// one. If its name is taken, it is tried again, so that the VirtualNode reports that. A Node of somebody else is never
 /// withdrawn.
 VirtualNodePlan plan_virtual_node(const VirtualNodeSight& sight);
 

@@ -1,4 +1,4 @@
-// What a virtual node's Node is to have, part by part.
+// The parts that the Node of a virtual node is to have.
 // Tested by test/unit/core/nodes/node_test.cpp.
 #pragma once
 

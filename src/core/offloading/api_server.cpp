@@ -13,13 +13,13 @@ namespace {
 json::object token_source(const kube::Object& local_pod, std::string_view volume, const json::object& token) {
   const std::string_view path = kube::string_at(token, {"path"});
   json::object item{{"key", token_key(volume, path)}, {"path", path}};
-  // Who owns the file (Kubernetes 1.37) is said of a key of a Secret in the same way.
+  // The owner of the file (Kubernetes 1.37) has the same field for a key of a Secret.
   if (const json::value* owner = token.if_contains("user"); owner && !owner->is_null()) item["user"] = *owner;
   return {
       {"secret", json::object{{"name", token_secret_name(local_pod.name())}, {"items", json::array{std::move(item)}}}}};
 }
 
-/// The sources with reflected tokens in place of the provider's, or without any where the pod gets none.
+/// The sources with reflected tokens in place of the provider's, or without any if the pod gets none.
 json::array adapt_tokens(const json::array& sources, std::string_view volume, const kube::Object& local_pod,
                          ApiServerSupport support) {
   json::array adapted;

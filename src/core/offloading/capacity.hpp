@@ -13,11 +13,11 @@ namespace liqo::core {
 /// Whether a ShadowPod was refused because its Quota is full, cordoned or gone, and not for its contents. Knows the
 /// words of this version and of the Go version.
 bool is_for_lack_of_room(const kube::Failure& refusal);
-/// Whether a ShadowPod was refused because the twin or our rights in it are gone. That passes where they are created
-/// again, and lasts where a provider of the Go version has drained us.
+/// Whether a ShadowPod was refused because the twin or our rights in it are gone. That passes if they are created
+/// again, and lasts if a provider of the Go version has drained us.
 bool is_for_lack_of_rights(const kube::Failure& refusal);
 
-/// What the scheduler at home sets aside for the pod, with the pod itself as one of `pods`; nothing where its amounts
+/// What the scheduler at home sets aside for the pod, with the pod itself as one of `pods`; nothing if its amounts
 /// cannot be read.
 Resources scheduled_demand(const kube::Object& pod);
 /// Why a node with so much could not hold the demand if nothing else were on it: the first amount that is too large, as
@@ -29,9 +29,9 @@ std::string why_too_large(const Resources& demand, const Resources& allocatable)
 enum class Closed {
   no,               ///< it takes them
   denied,           ///< the provider has denied the slice, and what it granted before does not go on
-  cordoned,         ///< the provider takes no new pods of the slice; those that run go on
-  nothing_granted,  ///< the provider grants no cpu or no memory at present; what runs goes on
-  silent,           ///< nobody has led Liqo there for a while; what runs goes on
+  cordoned,         ///< the provider takes no new pods of the slice; running ones go on
+  nothing_granted,  ///< the provider grants no cpu or no memory at present; running pods go on
+  silent,           ///< nobody has led Liqo there for a while; running pods go on
   full,             ///< a waiting pod was refused for lack of room that what is granted could hold
 };
 

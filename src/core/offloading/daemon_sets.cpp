@@ -21,7 +21,7 @@ const json::object& template_of(const kube::Object& daemon_set) {
   return kube::object_at(daemon_set.spec(), {"template"});
 }
 
-/// The required node affinity of the template, made where there is none.
+/// The required node affinity of the template, made if there is none.
 json::object& affinity_of(kube::Object& daemon_set) {
   json::object& spec = kube::ensure_object(kube::ensure_object(daemon_set.mutable_spec(), "template"), "spec");
   return kube::ensure_object(kube::ensure_object(kube::ensure_object(spec, "affinity"), "nodeAffinity"),
@@ -38,7 +38,7 @@ void drop_affinity(kube::Object& daemon_set) {
   if (affinity.empty()) spec.erase("affinity");
 }
 
-/// Takes the requirement out of a term; answers whether it was there.
+/// Takes the requirement out of a term; returns whether it was there.
 bool take_out(json::value& term, const json::object& wanted) {
   if (kube::array_at(term, {"matchExpressions"}).empty()) return false;
   json::array& expressions = term.as_object()["matchExpressions"].as_array();

@@ -16,13 +16,13 @@ inline constexpr kube::Resource daemon_sets{"apps", "v1", "daemonsets", "DaemonS
 /// and nodeSelector and required node affinity take the node.
 bool sits_on(const kube::Object& daemon_set, std::string_view node_name, const kube::json::object& node_labels);
 
-/// What each pod of the DaemonSet books of its node; nothing where its amounts cannot be read.
+/// The resources that each pod of the DaemonSet takes of its node; nothing if its amounts cannot be read.
 Resources books(const kube::Object& daemon_set);
 
-/// Adds to each term of the required node affinity that the node is not virtual; answers whether that changes anything.
+/// Adds to each term of the required node affinity that the node is not virtual; returns whether that changes anything.
 /// A term that matches no node stays as it is, because with one more requirement it would match some.
 bool keep_off_virtual_nodes(kube::Object& daemon_set);
-/// Takes out what keep_off_virtual_nodes() adds; answers whether that changes anything.
+/// Removes what keep_off_virtual_nodes() adds; returns whether that changes anything.
 bool let_onto_virtual_nodes(kube::Object& daemon_set);
 
 /// Who would soon undo a change of the DaemonSet: its owner, or the addon manager whose mark it bears, in words; "" =

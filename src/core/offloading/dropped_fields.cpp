@@ -10,9 +10,9 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// Fields that have their effect at home, or are forged anew for the provider. Among those that have neither are a gang
-/// (schedulingGroup, in Kubernetes 1.35 workloadRef), which is one of home's objects, and evictionResponders: evictions
-/// at the provider would wait for what runs at home.
+/// Fields that have their effect at home, or are forged again for the provider. Among those that have neither are a
+/// gang (schedulingGroup, in Kubernetes 1.35 workloadRef), which is one of home's objects, and evictionResponders:
+/// evictions at the provider would wait for what runs at home.
 constexpr std::string_view home_fields[] = {"affinity",
                                             "automountServiceAccountToken",
                                             "ephemeralContainers",

@@ -13,8 +13,8 @@ namespace liqo::core {
 
 /// The fields of the pod's spec that are not in the spec that is sent although the pod may rely on them, also those of
 /// a Kubernetes that this version does not know. Fields that only steer scheduling at home (nodeSelector, affinity,
-/// schedulerName, ...), or reach the provider in another way, are not among them; the pod at the provider tells of its
-/// priority class (core/offloading/left_out.hpp).
+/// schedulerName, ...), or reach the provider in another way, are not among them; the pod at the provider shows whether
+/// it has its priority class (core/offloading/left_out.hpp).
 std::vector<std::string> unsent_fields(const kube::json::object& local_spec, const kube::json::object& sent_spec);
 
 /// The sources of projected volumes that hold what the provider's signers have signed, or its trust bundles, e.g.

@@ -1,4 +1,4 @@
-// The grace period of the remote pod, where somebody deletes the local pod with another one than its own. Pure.
+// The grace period of the remote pod, if the local pod is deleted with another one than its own. Pure.
 //
 // The consumer may not delete Pods at its provider. It writes the time on the ShadowPod and then deletes that; the
 // provider's liqod deletes the Pod with that time as soon as it reads it. A provider of the Go version reads nothing:
@@ -22,8 +22,8 @@ inline constexpr kube::Duration grace_patience = std::chrono::seconds(3);
 
 /// `terminationGracePeriodSeconds` of a pod's spec.
 std::int64_t own_grace(const kube::json::object& pod_spec);
-/// The grace period in seconds, at least 1, that the deletion of the local pod asks for the remote one. Nothing where
-/// it is the pod's own, where the remote pod has no more than that left, or where one of the two has ended.
+/// The grace period in seconds, at least 1, that the deletion of the local pod asks for the remote one. Nothing if it
+/// is the pod's own, if the remote pod has no more than that left, or if one of the two has ended.
 std::optional<std::int64_t> asked_grace(const kube::Object& local, const kube::Object& remote);
 /// The grace period that a ShadowPod notes, in seconds, at least 1; nothing = its pod is to run, or to end in its own
 /// time.

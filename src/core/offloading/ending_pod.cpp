@@ -33,7 +33,8 @@ kube::Duration EndingPod::await_begin(std::int64_t seconds, kube::TimePoint now)
 void EndingPod::see_change(const kube::Object& remote, bool is_gone) {
   last_.clear();
   if (!is_gone || !is_over(remote)) return;
-  // It has left the cache, and with it the provider's budget. What is too long is told as an end that nobody knows.
+  // It has left the cache, and with it the provider's budget. A text that is too long is shown as an end that nobody
+  // knows.
   if (std::string text = remote.text(); text.size() <= max_last) last_ = std::move(text);
 }
 

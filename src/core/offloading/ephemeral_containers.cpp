@@ -22,7 +22,7 @@ constexpr std::string_view field = "ephemeralContainers";
 /// Kubernetes stores no more than this in all annotations of an object, so every stored note is read.
 constexpr std::size_t max_note = 256 * 1024;
 constexpr std::size_t max_words = 500;
-/// So many bytes are copied of the provider's statuses.
+/// The most bytes that are copied of the provider's statuses.
 constexpr std::size_t max_bytes = 64 << 10;
 
 constexpr std::string_view made_again = "the pod there was made again after it had run";
@@ -40,7 +40,7 @@ bool has_run(const json::value* status) {
   return has_ended(status) || (status && kube::find(*status, {"state", "running"}));
 }
 
-/// The container as it is sent: with the address of home's API server where the other containers have that.
+/// The container as it is sent: with the address of home's API server if the other containers have that.
 json::value forge(const json::value& container, const kube::Object& local_pod, const ForgingContext& ctx) {
   json::object spec{{field, json::array{container}}};
   if (api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api) adapt_environment(spec, local_pod, ctx);

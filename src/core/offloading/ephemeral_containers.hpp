@@ -15,7 +15,7 @@
 namespace liqo::core {
 
 /// At home: the JSON merge patch, with the ShadowPod's UID and resourceVersion, that adds the first ephemeral container
-/// of the pod which the ShadowPod lacks; nullopt where it lacks none. Containers are added one at a time, so that a
+/// of the pod which the ShadowPod lacks; nullopt if it lacks none. Containers are added one at a time, so that a
 /// refusal is about one of them. A container that has run or ended by the status at home is not added, because it runs
 /// only once.
 std::optional<kube::json::object> plan_shadow_ephemeral(const kube::Object& local_pod, const kube::Object& shadow,
@@ -30,8 +30,8 @@ struct EphemeralAddition {
   /// Strategic merge patch for `pods/<name>/ephemeralcontainers`, with the Pod's resourceVersion.
   kube::json::object patch;
 };
-/// One at a time, so that a refused container does not hold up the others. Containers that the Pod notes as left out
-/// are skipped.
+/// The next addition to the Pod; nothing if it lacks none. It is one at a time, so that a refused container does not
+/// hold up the others. Containers that the Pod notes as left out are skipped.
 std::optional<EphemeralAddition> plan_ephemeral_addition(const kube::Object& shadow, const kube::Object& pod,
                                                          const admission::PodPolicy& policy);
 

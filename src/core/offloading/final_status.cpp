@@ -12,7 +12,7 @@ namespace {
 
 bool has_finalizer_of_any(const kube::Object& pod) { return !kube::array_at(pod.metadata(), {"finalizers"}).empty(); }
 
-/// Whether home shows that the pod was not taken: of a pod that is ordered after all, that is shown no more.
+/// Whether home shows that the pod was not taken, which it no longer shows of a pod that is ordered after all.
 bool is_told_to_wait(const kube::Object& local) {
   return !refusal_told(local.status()).empty() ||
          kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off;

@@ -6,9 +6,9 @@
 
 namespace liqo::core {
 
-/// Takes away, of `matchLabelKeys` and `mismatchLabelKeys` of the topology spread constraints and pod affinity terms of
-/// a pod's spec, what the API server of home has written into their selectors when the pod was made. The provider's
-/// would write it there once more, and refuses a key that it finds in both.
+/// Removes keys from `matchLabelKeys` and `mismatchLabelKeys` of the topology spread constraints and pod affinity terms
+/// of a pod's spec: those that the API server at home wrote into their selectors when the pod was created. The
+/// provider's API server would write them there once more, and refuses a key that it finds in both.
 void drop_merged_label_keys(kube::json::object& spec);
 
 }  // namespace liqo::core

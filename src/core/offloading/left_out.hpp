@@ -1,4 +1,4 @@
-// What a provider leaves out of a pod that it runs: the provider notes it on its Pod, and the consumer tells it at
+// The parts of a pod that its provider leaves out: the provider notes them on its Pod, and the consumer reports them at
 // home. Pure, and the same on both sides.
 #pragma once
 
@@ -17,10 +17,10 @@ inline constexpr std::size_t max_left_out = 16;
 inline constexpr std::size_t max_left_out_text = 120;
 
 /// The value of the annotation `offloading.liqo.io/left-out`: a JSON array of texts such as "annotation a.b/c", cut to
-/// the bounds; "" where nothing was left out, or nothing that is printable.
+/// the bounds; "" if nothing was left out, or nothing that is printable.
 std::string forge_left_out(std::span<const std::string> things);
 
-/// The things that the annotation names, within the bounds and printable; none where it is no such array.
+/// The things that the annotation names, within the bounds and printable; none if it is no such array.
 std::vector<std::string> read_left_out(std::string_view annotation);
 
 /// The name of a consumer's PriorityClass among these things.
@@ -29,7 +29,7 @@ std::string left_out_priority_class(std::string_view name);
 /// The name of a field that the provider's API server did not store (core/offloading/lost_fields.hpp).
 std::string left_out_field(std::string_view path);
 
-/// What the provider's Pod lacks of the pod at home: what its annotation names, and the PriorityClass where the Pod has
+/// What the provider's Pod lacks of the pod at home: what its annotation names, and the PriorityClass if the Pod has
 /// none, because some versions of a provider do not note that.
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote);
 

@@ -12,7 +12,8 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// What entries of a pod's lists are told apart by, the more particular one first: mounts of one volume share a name.
+/// The keys that distinguish entries of a pod's lists, the more particular one first: mounts of one volume share a
+/// name.
 constexpr std::string_view entry_keys[] = {"mountPath", "devicePath", "name"};
 
 /// The fields of k8s.io/api/core/v1 that are no pointers, and have no default: false or 0 is as good as nothing in
@@ -21,8 +22,8 @@ constexpr std::string_view left_out_at_zero[] = {
     "chapAuthDiscovery", "chapAuthSession", "hostIPC",    "hostNetwork", "hostPID",   "hostPort", "initialDelaySeconds",
     "partition",         "readOnly",        "sslEnabled", "stdin",       "stdinOnce", "tty"};
 
-/// What probes do where they do not say it. API servers of 1.37 write the protocol into each probe by HTTP where they
-/// know it.
+/// What probes do if they do not say it. API servers of 1.37 write the protocol into each probe by HTTP if they know
+/// it.
 constexpr struct {
   std::string_view field, value;
 } defaults[] = {{"mode", "Plaintext"}, {"protocol", "HTTP1"}};
@@ -45,7 +46,7 @@ struct Step {
   }
 };
 
-/// The stored entry that stands for the sent one; null where it cannot be told.
+/// The stored entry that stands for the sent one; null if it cannot be found.
 const json::value* counterpart(const json::array& sent, std::size_t place, const json::array& stored) {
   for (const std::string_view key : entry_keys) {
     const std::string_view name = kube::string_at(sent[place], {key});

@@ -10,9 +10,10 @@
 
 namespace liqo::core {
 
-/// Whether a value of that field of a pod says no more than an absent one: null, "" and what is empty. False and 0 do
-/// only in fields that API servers leave out then: `hostUsers: false` and `runAsUser: 0` ask for something. What probes
-/// do anyway does, too (`protocol: HTTP1`, which an API server of 1.37 may have written itself, and `mode: Plaintext`).
+/// Whether a value of that field of a pod says no more than an absent one: null, "" and what is empty. Of false and 0
+/// that is so only in fields that API servers leave out then: `hostUsers: false` and `runAsUser: 0` ask for something.
+/// It is also so of what probes do by default (`protocol: HTTP1`, which an API server of 1.37 may have written itself,
+/// and `mode: Plaintext`).
 bool asks_for_nothing(std::string_view field, const kube::json::value& value);
 
 /// The paths of the fields that were sent and are not in what the server answered, such as

@@ -9,7 +9,7 @@
 namespace liqo::core {
 
 /// The objects without which the pod cannot start, each once, e.g. "PersistentVolumeClaim a, ResourceClaim b"; "" =
-/// none. Claims of devices are here for a provider whose policy allows them. `follows` tells whether the volume of a
+/// none. Claims of devices are here for a provider whose policy allows them. `follows` returns whether the volume of a
 /// claim is in the cluster where the pod runs.
 std::string not_reflected(const kube::Object& pod, const std::function<bool(std::string_view)>& follows);
 

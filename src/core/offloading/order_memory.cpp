@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// At least this long between two writes of why a pod is not made.
+/// The least time between two writes of the reason why a pod is not created.
 constexpr kube::Duration tell_interval = 30s;
 /// The least time between two Events that a pod finds no room in the bounds.
 constexpr kube::Duration told_short_pause = 1min;

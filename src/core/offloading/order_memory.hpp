@@ -1,4 +1,5 @@
-// What a provider remembers of one ShadowPod: its Pods, since when it waits for what, and what was told when. Pure.
+// The memory of a provider about one ShadowPod: its Pods, since when it waits for what, and what was reported when.
+// Pure.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,7 @@ inline constexpr kube::Duration unseen_time = std::chrono::seconds(5);
 /// A refused resize is tried again after this time: nodes and bounds change.
 inline constexpr kube::Duration resize_pause = std::chrono::minutes(1);
 
-/// Of one ShadowPod by its UID. Losing it is harmless: what was told is told again, and waits begin anew.
+/// The memory of one ShadowPod, known by its UID. Losing it is harmless: reports are made again, and waits start again.
 class OrderMemory {
  public:
   /// Takes in what caches and clock say. A ShadowPod of another UID is remembered from the beginning. `pod`: null =
@@ -49,19 +50,19 @@ class OrderMemory {
   /// Begins to wait for the bounds of its twin, unless it waits already. Returns how long it has waited.
   kube::Duration await_bounds(kube::TimePoint now);
 
-  /// Whether the ShadowPod may be told now why its Pod is not made, which is then remembered. Each write brings the
-  /// ShadowPod back at once: words that differ each time would make a loop.
+  /// Whether the reason why its Pod is not created may be written on the ShadowPod now; if so, the time is remembered.
+  /// Each write brings the ShadowPod back at once: words that differ each time would make a loop.
   bool may_tell(kube::TimePoint now);
-  /// Whether an Event may say now that there is no room for the Pod, which is then remembered. The figures in the
-  /// refusal change all the time, and each would be another Event.
+  /// Whether an Event may report now that there is no room for the Pod; if so, the time is remembered. The figures in
+  /// the refusal change all the time, and each would be another Event.
   bool may_tell_of_no_room(kube::TimePoint now);
 
   /// How long a resize to the amounts of this digest is not tried, because it was refused; zero = it may be tried.
   kube::Duration left_of_resize_pause(std::string_view digest, kube::TimePoint now) const;
   /// Whether the last resize was refused for lack of room in the bounds of the twin.
   bool is_resize_short() const { return resize_short_; }
-  /// The resize to these amounts was refused. Returns whether that is new: how the words change while it is refused
-  /// the note on the Pod tells.
+  /// The resize to these amounts was refused. Returns whether that is new. While it is refused, the note on the Pod
+  /// shows how the words change.
   bool note_resize_refused(std::string_view digest, bool is_short, kube::TimePoint now);
   void note_resized() { resize_refused_.clear(); }
   /// A refused resize may be tried at once: the bounds of the twin have changed.
@@ -77,7 +78,7 @@ class OrderMemory {
   std::optional<kube::TimePoint> told_at_;            ///< when the refusal was last written on the ShadowPod
   std::optional<kube::TimePoint> unconfirmed_since_;  ///< it came late, and its consumer has not confirmed it
   std::optional<kube::TimePoint> waits_since_;        ///< since when its Pod waits for the bounds of its twin
-  std::optional<kube::TimePoint> told_short_;         ///< when an Event last said that there is no room for it
+  std::optional<kube::TimePoint> told_short_;         ///< when an Event last reported that there is no room for it
   kube::TimePoint resize_again_at_{};                 ///< when a refused resize of its Pod may be tried again
   std::string resize_refused_;                        ///< digest of the refused amounts
   bool resize_short_ = false;  ///< the resize was refused for lack of room in the bounds of its twin

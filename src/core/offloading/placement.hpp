@@ -10,7 +10,7 @@
 
 namespace liqo::core {
 
-/// Where an affinity of a pod has its terms that must hold.
+/// The field of an affinity that has the terms that must hold.
 inline constexpr std::string_view required_terms = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /// nodeSelector and required node affinity of a pod, or of a template of one, read once for many nodes.
@@ -27,7 +27,7 @@ class NodeChoice {
   std::optional<NodeSelector> affinity_;
 };
 
-/// The same for one node.
+/// Whether nodeSelector and required node affinity of a pod take a node of that name with these labels.
 bool takes_node(const kube::json::object& pod, std::string_view node_name, const kube::json::object& labels);
 
 /// Whether a pod tolerates a taint. A toleration for a time counts.

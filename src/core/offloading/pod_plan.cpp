@@ -105,7 +105,7 @@ PodPlan plan_terminating(const Known& known, const PodMemory& memory) {
 }
 
 /// A local phase that is final stays, whoever set it. The ShadowPod is kept while it cannot run anything (it holds the
-/// remote pod with its logs), and removed where it could.
+/// remote pod with its logs), and removed if it could.
 PodPlan plan_finished(const Known& known, const PodMemory& memory) {
   if (!known.shadow || known.shadow->is_deleting()) return {Nothing{}};
   if (memory.order_in_doubt) return {AwaitOrder{}};
@@ -218,8 +218,8 @@ bool is_final(const PodAction& action, const PodMemory& memory) {
   return !memory.seen && (std::holds_alternative<RemoveLocal>(action) || std::holds_alternative<Reject>(action));
 }
 
-/// Whether a pod is about to get the end of one of which nothing is known, because the caches have not shown what came
-/// of its order.
+/// Whether a pod is about to end as one of which nothing is known, because the caches have not shown what came of its
+/// order.
 bool ends_unseen(const PodSight& seen, const PodAction& action, const PodMemory& memory) {
   return std::holds_alternative<RemoveLocal>(action) && memory.sent && !memory.remote_placed &&
          needs_final_phase(*seen.local);

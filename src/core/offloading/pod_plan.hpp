@@ -1,4 +1,4 @@
-// What is to be done about one pod of a virtual node, given what both clusters show. Pure.
+// The plan for one pod of a virtual node, given what both clusters show. Pure.
 #pragma once
 
 #include <chrono>
@@ -55,8 +55,8 @@ struct AwaitOrder {};
 struct CreateShadow {};
 /// The ShadowPod is ours and alive: `plan_shadow_pod_update` says whether it needs a patch.
 struct KeepShadow {};
-/// PATCH the ShadowPod (`grace_patch`): its pod is to end within other seconds than its own grace time. Where the
-/// provider refuses that, or has not followed within `grace_patience`, the caller sets `PodMemory::grace_given_up`.
+/// PATCH the ShadowPod (`grace_patch`): its pod is to end within other seconds than its own grace time. If the provider
+/// refuses that, or has not followed within `grace_patience`, the caller sets `PodMemory::grace_given_up`.
 struct TellGrace {
   std::int64_t seconds;
 };
@@ -75,8 +75,8 @@ struct DeleteShadow {
   /// sooner.
   bool foreground = false;
 };
-/// DELETE the local pod with grace period 0 and its UID as precondition: nothing of it is left remotely. Where others
-/// have finalizers on it, its phase becomes final first (`needs_final_phase`).
+/// DELETE the local pod with grace period 0 and its UID as precondition: nothing of it is left remotely. If others have
+/// finalizers on it, its phase becomes final first (`needs_final_phase`).
 struct RemoveLocal {};
 /// DELETE the local pod with its own grace time and this UID as precondition, after a look at the live remote pod: it
 /// must still be there, being deleted, with `remote_uid`. The owner of the pod can then replace it. A replacement of
@@ -113,7 +113,7 @@ struct PodPlan {
   bool confirm_first = false;
 };
 
-/// What the caches, which are complete, have of one name in one mapped namespace; null where there is nothing.
+/// What the caches, which are complete, have of one name in one mapped namespace; null if there is nothing.
 struct PodSight {
   const kube::Object* local = nullptr;   ///< a pod of this node
   const kube::Object* shadow = nullptr;  ///< the ShadowPod of that name at the provider
@@ -124,8 +124,9 @@ struct PodSight {
 /// without a UID (Go version) is accepted.
 PodPlan plan_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx);
 
-/// As `plan_pod`, for a namespace whose twin has been withdrawn and is still there. Nothing new is sent; a pod at home
-/// stays as long as something of it is at the provider, so that whoever replaces it elsewhere does so after its end.
+/// Decides about a pod of a namespace whose twin has been withdrawn and is still there. Nothing new is sent; a pod at
+/// home stays as long as something of it is at the provider, so that whoever replaces it elsewhere does so after its
+/// end.
 PodPlan plan_withdrawn_pod(const PodSight& seen, const PodMemory& memory, const ForgingContext& ctx);
 
 /// What is to be done about a pod on the node whose namespace has no twin.
@@ -136,16 +137,17 @@ enum class UnmappedPodPlan {
   refuse_node_debugger,  ///< as `pod_action::RefuseNodeDebugger`
   abort,                 ///< `forge_rejection` Failed, OffloadingAborted: it ran and cannot any more
 };
-/// `why`: the sentence for a rejection; a pod that waits and shows another one is told again. `troubled`: the provider
-/// reports trouble with the twin, where the pod may go on running; nothing is aborted then.
+/// Decides about a pod whose namespace has no twin. `why`: the sentence for a rejection; a pod that waits and shows
+/// another one gets this one. `troubled`: the provider reports trouble with the twin, where the pod may go on running;
+/// nothing is aborted then.
 UnmappedPodPlan plan_unmapped_pod(const kube::Object& local, std::string_view why, bool troubled);
 
-/// Whether a container of the pod was ever started, as far as its status tells.
+/// Whether a container of the pod was ever started, as far as its status shows.
 bool has_started(const kube::Object& pod);
-/// The restarts of the pod at home that stand for remote pods which were made again, as its annotation has them: 0
-/// where that is no such number, and no more than a restart count can be.
+/// The restarts of the pod at home that stand for remote pods which were made again, as its annotation has them: 0 if
+/// that is no such number, and no more than a restart count can be.
 std::int64_t recorded_restarts(const kube::Object& pod);
-/// Whether a container of the pod has ended, as far as its status tells. At home the restarts that stand for remote
+/// Whether a container of the pod has ended, as far as its status shows. At home the restarts that stand for remote
 /// pods which were made again do not count.
 bool has_ended_container(const kube::Object& pod);
 /// Whether nothing of a pod that is being deleted runs any more, or ever will: it has ended, or has no node. A
@@ -156,15 +158,15 @@ bool is_over(const kube::Object& pod);
 bool is_made_again(const kube::Object& pod);
 /// How much longer than its grace time a remote pod may take to end until its node counts as dead.
 inline constexpr kube::Duration ending_patience = std::chrono::seconds(60);
-/// How long the end of a remote pod that is being deleted may take in all; nothing where there is no end to wait for:
-/// it is not being deleted, or has ended and is only held for our own record.
+/// How long the end of a remote pod that is being deleted may take in all. Nothing if there is no end to wait for: it
+/// is not being deleted, or has ended and is only held for our own record.
 std::optional<kube::Duration> ending_may_take(const kube::Object& remote);
 /// Whether the remote pod is surely that of this local one, and has started.
 bool is_run_of(const kube::Object& remote, const kube::Object& local, const ClusterPair& clusters);
-/// Whether the pod cannot be placed or a container cannot be started, which is worth telling.
+/// Whether the pod cannot be placed or a container cannot be started, which is worth a report.
 bool is_stuck(const kube::Object& pod);
 
-/// How long the steps of a remote pod's start are not told at home: most pods run sooner. In a rollout that saturates
+/// How long the steps of a remote pod's start are not shown at home: most pods run sooner. In a rollout that saturates
 /// the provider a start takes seconds: with 3 s here every pod cost one more write at the busiest time.
 inline constexpr kube::Duration starting_time = std::chrono::seconds(10);
 /// How long `copy_status` may still wait: each step on the way to Running (made, placed, being created) would be a

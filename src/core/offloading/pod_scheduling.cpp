@@ -50,7 +50,7 @@ void append(json::object& term, std::string_view list, const json::array& entrie
   for (const json::value& entry : entries) present.push_back(entry);
 }
 
-/// The terms that the strategy demands, {} where it demands none.
+/// The terms that the strategy demands, {} if it demands none.
 json::array imposed_terms(const api::NamespaceOffloading& offloading) {
   const json::array& selected = kube::array_at(offloading.cluster_selector(), {"nodeSelectorTerms"});
   const bool remote_only = offloading.pod_strategy() == PodOffloadingStrategy::remote;

@@ -29,10 +29,10 @@ namespace annotations = api::annotations;
 constexpr std::size_t max_text = 4096;
 /// Conditions of the remote pod beyond these are left out.
 constexpr std::size_t max_conditions = 100;
-/// So many bytes of a status are copied for its containers, and for its conditions; a tenth of that is large.
+/// The most bytes of a status that are copied for its containers, and for its conditions; a tenth of that is large.
 constexpr std::size_t max_containers_bytes = 128 << 10, max_conditions_bytes = 32 << 10;
 
-/// Conditions that a kubelet sets: where the remote pod lacks one, the local pod must lack it too. PodScheduled is not
+/// Conditions that a kubelet sets: if the remote pod lacks one, the local pod must lack it too. PodScheduled is not
 /// among them, because the local scheduler sets it before there is a remote pod.
 constexpr std::string_view kubelet_conditions[] = {"Initialized",
                                                    "Ready",
@@ -72,7 +72,7 @@ std::string_view open_gate(const kube::Object& local) {
   return {};
 }
 
-/// Copies the text if there is one, and answers how many bytes it took.
+/// Copies the text if there is one, and returns how many bytes it took.
 std::size_t copy_text(const json::object& from, json::object& to, std::string_view key, std::size_t most = max_text) {
   const std::string_view kept = kube::cut_text(kube::string_at(from, {key}), most);
   if (!kept.empty()) to[key] = kept;
@@ -188,8 +188,8 @@ std::string noted_types(const kube::Object& local, const json::array& wanted, co
   return noted;
 }
 
-/// The generation of the local pod that the provider has acted on, also by a refusal; 0 = unknown, as where the
-/// provider's Kubernetes does not report it.
+/// The generation of the local pod that the provider has acted on, also by a refusal; 0 = unknown, for example because
+/// the provider's Kubernetes does not report it.
 std::int64_t observed_generation(const StatusObjects& of, const StatusContext& ctx) {
   const std::int64_t theirs = kube::int_at(of.remote->status(), {"observedGeneration"});
   if (theirs <= 0) return 0;
@@ -251,8 +251,8 @@ void add_warning(const StatusObjects& of, const StatusContext& ctx, kube::WallTi
                       {api::offloaded_condition, "False", api::reasons::remote_not_ready, message}, now);
 }
 
-/// A kubelet sets a final phase on a pod that is being deleted, whatever becomes of the workload. Where the provider
-/// makes the pod again, the local pod has not ended.
+/// A kubelet sets a final phase on a pod that is being deleted, whatever becomes of the workload. If the provider makes
+/// the pod again, the local pod has not ended.
 std::string_view shown_phase(const kube::Object& local, const kube::Object& remote) {
   const std::string_view phase = api::phase_of(remote);
   const bool replaced = api::is_final_phase(phase) && !local.is_deleting() && is_made_again(remote);

@@ -44,29 +44,29 @@ struct StatusObjects {
   const kube::Object* shadow = nullptr;  ///< the ShadowPod; null = there is none
 };
 
-/// The status of the local pod; nullopt where nothing is known of the provider's side or the local phase is final
-/// already. Without a Pod at the provider a finished ShadowPod finishes the local pod; an unfinished one makes it not
-/// ready, with the reason why its provider does not run it. Never fails: malformed parts of the provider's report are
-/// left out.
+/// The status of the local pod; nullopt if nothing is known of the provider's side or the local phase is final already.
+/// Without a Pod at the provider a finished ShadowPod finishes the local pod; an unfinished one makes it not ready,
+/// with the reason why its provider does not run it. Never fails: malformed parts of the provider's report are left
+/// out.
 std::optional<WantedStatus> forge_local_status(StatusObjects of, const StatusContext& ctx, kube::WallTime now);
 
-/// Why a pod is refused or has ended, as its status says it.
+/// Why a pod is refused or has ended, as its status shows it.
 struct Rejection {
   std::string_view phase, reason, message = {};
   bool never_ran = false;  ///< no container was ever started
 };
 
-/// The status of a pod that is refused or has ended: phase and reason; true conditions become False; containers are not
-/// ready and, for a final phase, terminated with exit code 0 (Succeeded) or 137, as kubelets write for a container
-/// whose end they have not seen (Failed). Containers that have ended already keep their state, and those of a pod that
-/// never ran stay as they are. A pod that is lost, was ended by the provider, or has Failed in a way that nobody knows
-/// has the condition `DisruptionTarget`.
+/// The status of a pod that is refused or has ended, with phase and reason. True conditions become False, and
+/// containers are not ready. For a final phase they are terminated: with exit code 0 (Succeeded), or with 137 (Failed),
+/// as kubelets write for a container whose end they have not seen. Containers that have ended already keep their state,
+/// and those of a pod that never ran stay as they are. A pod that is lost, was ended by the provider, or has Failed in
+/// a way that nobody knows has the condition `DisruptionTarget`.
 WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejection, kube::WallTime now);
 
-/// The most bytes of a refusal that are told; it is stored on both sides.
+/// The most bytes of a refusal that are shown; it is stored on both sides.
 inline constexpr std::size_t max_refusal = 1000;
 
-/// The words of a refusal for users: what the provider says, without the request and the name of the webhook; where no
+/// The words of a refusal for users: what the provider says, without the request and the name of the webhook; if no
 /// server answered, what went wrong.
 std::string refusal_words(const kube::Failure& failure);
 
@@ -91,8 +91,8 @@ std::string_view warning_told(const kube::json::object& status);
 /// enough.
 std::optional<kube::json::object> status_patch(const kube::Object& local, const WantedStatus& wanted);
 
-/// Containers that have started, or started and ended, by the status in `after` and had not by the status `before`; a
-/// bounded number.
+/// Containers that have started by the status in `after` (and may have ended since), and had not by the status
+/// `before`; a bounded number.
 std::vector<std::string> started_containers(const kube::json::object& before, const kube::Object& after);
 
 }  // namespace liqo::core

@@ -70,8 +70,8 @@ void pull_always(json::object& spec) {
   });
 }
 
-/// PriorityClasses are those of one cluster: the policy maps the consumer's class to one here. Returns false where it
-/// maps to none.
+/// PriorityClasses are those of one cluster: the policy maps the consumer's class to one here. Returns false if it maps
+/// to none.
 bool map_priority(json::object& spec, std::string_view of_consumer, const admission::PodPolicy& policy) {
   if (of_consumer.empty() || !kube::string_at(spec, {"priorityClassName"}).empty()) return true;
   const std::string_view name = admission::mapped_priority_class(policy, of_consumer);
@@ -146,7 +146,7 @@ std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow,
   json::object metadata = metadata_patch(pod, pod_labels(shadow), annotations, false);
   if (metadata.empty()) return std::nullopt;
   json::object patch;
-  // The digest of what was applied tells changes, not the Pod's spec: the provider's admission may have rewritten
+  // The digest of what was applied shows changes, not the Pod's spec: the provider's admission may have rewritten
   // images and added tolerations.
   const bool spec_changed = kube::find(metadata, {"annotations", api::annotations::applied_spec}) != nullptr &&
                             pod.has_annotation(api::annotations::applied_spec);

@@ -30,7 +30,7 @@ std::optional<kube::json::object> plan_provider_pod_update(const kube::Object& s
 /// Whether the Pod notes that every change of its ShadowPod has been brought to it or refused.
 bool has_all_of(const kube::Object& shadow, const kube::Object& pod);
 
-/// Sets the cpu or memory request of a container to 0 where neither its requests and limits nor a LimitRange name an
+/// Sets the cpu or memory request of a container to 0 if neither its requests and limits nor a LimitRange name an
 /// amount, because a ResourceQuota on these refuses pods that leave it open. A pod with pod-level resources stays as it
 /// is.
 void name_requests(kube::json::object& pod_spec, std::span<const Needs> limit_ranges);

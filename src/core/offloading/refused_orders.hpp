@@ -14,9 +14,9 @@ namespace liqo::core {
 /// without words that have a digit, such as the use of a quota.
 std::string refusal_group(const kube::Object& local, std::string_view words);
 
-/// Ten thousand pods behind one cordon would get the same answer. Therefore one pod of each group asks and the others
-/// wait. When it is taken, two of them ask, and so on, until one is refused again. Holds no more than the pods that it
-/// was given.
+/// Decides which refused pods ask again. Ten thousand pods behind one cordon would get the same answer. Therefore one
+/// pod of each group asks and the others wait. When it is taken, two of them ask, and so on, until one is refused
+/// again. Holds no more than the pods that it was given.
 class RefusedOrders {
  public:
   /// The pod is refused as `group` now. If it was in another group, it leaves that one; returns the pods that are to

@@ -1,4 +1,4 @@
-// What a pod that its provider refuses does next, and when. Pure.
+// When a pod at home asks again after its provider has refused an order or a resize. Pure.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ class RefusedPod {
   enum class Room {
     unknown,  ///< the failure is a temporary one, which says nothing about that
     there,
-    lacking,  ///< also where rights have been missing for `rights_patience`
+    lacking,  ///< also if rights have been missing for `rights_patience`
   };
   /// Takes the answer to an order; null = it was taken.
   Room see_answer(const kube::Failure* refusal, kube::TimePoint now);
@@ -63,7 +63,7 @@ class RefusedPod {
   void resize_kept() { refused_resize_.clear(); }
   /// The resize may be asked for at once: there may be room again.
   void ask_resize_again() { resize_again_at_ = {}; }
-  /// Until the refused resize is asked for again; nothing = none is refused.
+  /// The time until the refused resize is asked for again; nothing = none is refused.
   std::optional<kube::Duration> resize_left(kube::TimePoint now) const;
   /// Whether the provider has completed a resize since the last call, which may have freed room.
   bool see_resized(const kube::Object& shadow, const kube::Object& remote);

@@ -36,7 +36,7 @@ void end_containers(json::object& status, std::string_view list, const Rejection
   }
 }
 
-/// Gives each container of the spec a status: one that was never told of may have run.
+/// Gives each container of the spec a status: one that was never reported may have run.
 void add_untold(json::object& status, const kube::Object& local) {
   for (const json::value& container : kube::array_at(local.spec(), {"containers"})) {
     const std::string_view name = kube::string_at(container, {"name"});
@@ -50,7 +50,7 @@ void add_untold(json::object& status, const kube::Object& local) {
   }
 }
 
-/// The message of the condition Offloaded where it has this reason.
+/// The message of the condition Offloaded if it has this reason.
 std::string_view told_as(const json::object& status, std::string_view reason) {
   const json::object* condition = kube::find_condition(status, api::offloaded_condition);
   if (!condition || kube::string_at(*condition, {"reason"}) != reason) return {};
@@ -93,7 +93,7 @@ WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejecti
 
 std::string refusal_words(const kube::Failure& failure) {
   if (!failure.status() || failure.status()->message.empty()) return failure.text();
-  // The API server puts `admission webhook "…" denied the request: ` in front, which tells a user nothing.
+  // The API server puts `admission webhook "…" denied the request: ` in front, which means nothing to a user.
   constexpr std::string_view begin = "admission webhook \"", end = "\" denied the request: ";
   std::string_view words = failure.status()->message;
   if (words.starts_with(begin))

@@ -1,4 +1,5 @@
-// Why a remote pod is not ready, by its provider's Events: which Event is told at home, and when to ask for them. Pure.
+// Why a remote pod is not ready, by its provider's Events: which Event is reported at home, and when to ask for them.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@
 
 namespace liqo::core {
 
-/// When an Event happened last; the epoch where it does not say.
+/// When an Event happened last; the epoch if it does not say.
 kube::WallTime time_of_event(const kube::json::value& event);
 /// What an Event says, on one line and of bounded length: "<message> (<reason>)"; "" = nothing.
 std::string words_of_event(const kube::json::value& event);
@@ -22,8 +23,8 @@ bool is_settled(const kube::Object& remote);
 
 /// The newest Warning about this remote pod among the Events, as words_of_event(); "" = there is none. Ignored are
 /// Events about other objects, Events from before the pod became not ready, failures of its scheduling once it has a
-/// node, and, where another Event says more, those that only repeat its container states. What a kubelet notes beside
-/// a start (such as MissingClusterDNS) is told last, and only of a pod that has started.
+/// node, and, if another Event says more, those that only repeat its container states. What a kubelet notes beside
+/// a start (such as MissingClusterDNS) is reported last, and only of a pod that has started.
 std::string newest_warning(std::span<const kube::json::value> events, const kube::Object& remote);
 
 /// The sentence about it at home.
@@ -39,7 +40,7 @@ class WarningQuestions {
   /// When to ask about this remote pod next; nothing = it is settled, or not the one that was seen.
   std::optional<kube::TimePoint> due(const kube::Object& remote) const;
   void asked(kube::TimePoint now);
-  /// Takes the answer of `newest_warning` about the remote pod with this UID. Whether it has changed.
+  /// Takes the result of `newest_warning` about the remote pod with this UID. Returns whether it has changed.
   bool answered(std::string_view remote_uid, std::string words);
   /// The provider's warning; "" = none; null = not asked yet.
   const std::string* words() const { return words_ ? &*words_ : nullptr; }

@@ -43,7 +43,7 @@ json::object other_amounts(const json::object& wanted, const json::object& have)
   return changed;
 }
 
-/// The same for pod-level resources, where both pods have them: they cannot be added or removed.
+/// The other amounts in pod-level resources, if both pods have them: they cannot be added or removed.
 json::object other_amounts_of_pod(const json::object& wanted, const json::object& have) {
   return kube::object_at(have, {"resources"}).empty() ? json::object() : other_amounts(wanted, have);
 }

@@ -18,7 +18,7 @@ namespace liqo::core {
 bool asks_otherwise(const kube::json::object& wanted, const kube::json::object& have);
 
 /// At home: the merge patch, with the ShadowPod's UID and resourceVersion, that gives it the amounts of the pod;
-/// nothing where it has them.
+/// nothing if it has them.
 std::optional<kube::json::object> plan_shadow_resize(const kube::Object& local_pod, const kube::Object& shadow);
 
 /// At home: whether the ShadowPod has the amounts and the ephemeral containers of the pod.
@@ -50,20 +50,20 @@ struct Apply {
 };
 }  // namespace resize_action
 
-/// At the provider: the next step of a resize, where the ShadowPod has other amounts than those with which the Pod was
+/// At the provider: the next step of a resize, if the ShadowPod has other amounts than those with which the Pod was
 /// created or last resized. Changes that the provider's own admission made to them do not count. The Pod notes the
 /// resize before it begins, so that any replica that finds it halfway brings it to what the ShadowPod asks for then.
 using PodResize = std::variant<resize_action::Note, resize_action::Begin, resize_action::Apply>;
-/// Nothing for a Pod that has the amounts, and for one that does not note its amounts, because a version without
-/// resizes created it.
+/// The next step of a resize of the Pod. Nothing for a Pod that has the amounts, and for one that does not note its
+/// amounts, because a version without resizes created it.
 std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube::Object& pod);
 
 /// The strategic merge patch, with the Pod's UID, that notes on the Pod that it does not get the present amounts of its
-/// ShadowPod, and why; nothing where it says so already.
+/// ShadowPod, and why; nothing if it says so already.
 std::optional<kube::json::object> resize_refusal_patch(const kube::Object& shadow, const kube::Object& pod,
                                                        std::string_view words);
 
-/// Whether the server does not know the resize of pods, which came with Kubernetes 1.33. False where it is the Pod that
+/// Whether the server does not know the resize of pods, which came with Kubernetes 1.33. False if it is the Pod that
 /// was not found.
 bool is_without_resize(const kube::Failure& failure);
 inline constexpr std::string_view without_resize = "its Kubernetes is older than 1.33 and resizes no pods";

@@ -41,17 +41,17 @@ kube::json::object forge_token_request(const kube::Object& local_pod, const Toke
 /// Reads token and expiry of the answer. Errors: Errc::parse.
 kube::Result<IssuedToken> read_token_answer(const kube::Object& answer);
 
-/// The sentence of the pod's Event about a token that the API server at home refused, with what to do; "" where the
-/// next try may succeed.
+/// The sentence of the pod's Event about a token that the API server at home refused, with what to do; "" if the next
+/// try may succeed.
 std::string token_refusal(const kube::Object& local_pod, const kube::Failure& failure, const ClusterPair& clusters);
 
 /// When a token must be renewed: when a fifth of the requested lifetime is left.
 kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token);
-/// When the first of the pod's tokens must be renewed; WallTime::max() where it has none.
+/// When the first of the pod's tokens must be renewed; WallTime::max() if it has none.
 kube::WallTime next_renewal(const kube::Object& local_pod, const IssuedTokens& issued);
 
-/// Reads the tokens from a Secret after a restart; all have the one expiry of the Secret. Empty where somebody has
-/// changed the Secret since it was written.
+/// Reads the tokens from a Secret after a restart; all have the one expiry of the Secret. Empty if somebody has changed
+/// the Secret since it was written.
 IssuedTokens read_token_secret(const kube::Object& secret);
 
 /// True if the Secret is a token Secret of reflection for this pair of clusters.
@@ -89,15 +89,16 @@ struct ObservedTokens {
   bool is_mounted = false;                  ///< the ShadowPod mounts the Secret
 };
 
-/// Tokens that a ShadowPod mounts are renewed whatever the mode and the address are now, unless the pod's annotation
-/// says `disabled`, because a pod that is created again would not start without its Secret.
+/// The plan for the Secret of one pod. Tokens that a ShadowPod mounts are renewed whatever the mode and the address are
+/// now, unless the pod's annotation says `disabled`, because a pod that is created again would not start without its
+/// Secret.
 TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now);
 
 /// The Secret for server-side apply (manager reflection.liqo.io, force).
 kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view remote_namespace,
                                 const IssuedTokens& issued, const ForgingContext& ctx);
 
-/// The pod's service account: `spec.serviceAccountName`, "default" where empty.
+/// The pod's service account: `spec.serviceAccountName`, "default" if empty.
 std::string service_account_of(const kube::Object& local_pod);
 
 }  // namespace liqo::core

@@ -8,7 +8,7 @@
 namespace liqo::core {
 
 kube::json::object shadow_labels(const kube::Object& local_pod, const ForgingContext& ctx);
-/// `labels` are those of `shadow_labels`: their keys are listed among the annotations.
+/// The annotations of a ShadowPod. `labels` are those of `shadow_labels`: their keys are listed among the annotations.
 kube::json::object shadow_annotations(const kube::Object& local_pod, const kube::json::object& labels,
                                       const ForgingContext& ctx);
 /// The pod's tolerations without that of virtual nodes, and those of the offloading patch.

@@ -31,7 +31,7 @@ json::object phase_patch(const kube::Object& shadow, std::string_view phase, boo
   return {{"metadata", std::move(metadata)}, {"status", json::object{{"phase", phase}}}};
 }
 
-/// The phase to record, or "" where the present record is to stand.
+/// The phase to record, or "" if the present record is to stand.
 std::string_view phase_to_record(const api::ShadowPod& shadow, const kube::Object& pod) {
   const std::string_view phase = api::phase_of(pod);
   const std::string_view recorded = shadow.phase();
@@ -45,7 +45,7 @@ std::string_view phase_to_record(const api::ShadowPod& shadow, const kube::Objec
 }
 
 /// Whether nothing depends on the record: a pod that restarts always is made again whatever its record says. Only the
-/// record tells that ephemeral containers have had their run, so a pod with such containers does not wait.
+/// record shows that ephemeral containers have had their run, so a pod with such containers does not wait.
 bool may_wait(const api::ShadowPod& shadow, std::string_view phase) {
   return phase == "Running" && restarts_always(shadow.pod_spec()) &&
          kube::array_at(shadow.pod_spec(), {"ephemeralContainers"}).empty();
@@ -56,7 +56,7 @@ bool is_forced(const kube::Object& pod) {
   return pod.is_deleting() && kube::int_at(pod.metadata(), {"deletionGracePeriodSeconds"}, 1) == 0;
 }
 
-/// How far a tracked pod that goes has come.
+/// How far a tracked pod that is being deleted has come.
 enum class Leave { not_yet, asks_node, granted };
 
 /// Whether the pod may go, and what is to be recorded of it before.
@@ -78,8 +78,8 @@ Leave plan_leave(const ShadowSight& sight, const ShadowMemory& memory, std::opti
   return Leave::granted;
 }
 
-/// The seconds within which the pod is to end, as its consumer says, but at most what the policy admits; nothing where
-/// the pod has no more than that already.
+/// The seconds within which the pod is to end, as its consumer says, but at most what the policy admits; nothing if the
+/// pod has no more than that already.
 std::optional<std::int64_t> grace_left(const ShadowSight& sight, const admission::PodPolicy& policy) {
   const auto ordered = ordered_grace(sight.shadow);
   if (!ordered || api::is_final_phase(api::phase_of(*sight.pod))) return std::nullopt;

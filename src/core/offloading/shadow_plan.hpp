@@ -1,4 +1,4 @@
-// The provider's half: what is to be done about one ShadowPod and its pod. Pure.
+// The provider's half: the plan for one ShadowPod and its pod. Pure.
 #pragma once
 
 #include <chrono>
@@ -47,14 +47,14 @@ struct ShadowSight {
 namespace shadow_action {
 /// Nothing is to be done, or an event of another object will bring the ShadowPod back.
 struct Nothing {};
-/// The ShadowPod cannot become a Pod: a Warning Event and the ShadowPod say so.
+/// The ShadowPod cannot become a Pod: a Warning Event and the ShadowPod report that.
 struct Refuse {
   std::string words;
 };
 /// The Pod of that name is not this ShadowPod's. Nothing but our finalizer is changed on it.
 struct LeaveForeign {
   bool release = false;  ///< take our finalizer off, unless the live ShadowPod is the controller of the Pod
-  std::string refusal;   ///< as `Refuse`; "" where the Pod is about to go
+  std::string refusal;   ///< as `Refuse`; "" if the Pod is about to go
 };
 /// Take our finalizer off the Pod (`release_patch`): nothing about it is left to record.
 struct Release {};
@@ -86,7 +86,7 @@ struct Record {
   kube::json::object status;  ///< merge patch for shadowpods/<name>/status, with the UID
   bool may_wait = false;      ///< nobody acts upon it (`max_record_delay`)
 };
-/// The ShadowPod tells its consumer no more that the Pod is refused.
+/// Take the report that the Pod is refused off the ShadowPod.
 struct Tell {
   kube::json::object patch;  ///< merge patch for the ShadowPod (`refusal_patch`)
 };
@@ -94,9 +94,9 @@ struct Tell {
 struct PatchPod {
   kube::json::object patch;  ///< strategic merge patch for the Pod, with its UID
 };
-/// The Pod was deleted by force, and nobody knows whether it has run: its node may still say.
+/// The Pod was deleted by force, and nobody knows whether it has run: its node may still report that.
 struct AwaitNode {};
-/// A PodResize and an EphemeralAddition are to be PATCHed to the Pod, and to be noted there where they are refused.
+/// A PodResize and an EphemeralAddition are to be PATCHed to the Pod, and to be noted there if they are refused.
 using Step = std::variant<Tell, PatchPod, Record, Release, PodResize, EphemeralAddition, AwaitNode>;
 /// The Pod is there and is this ShadowPod's. At most one step of each kind is due, in the order of Step, so that the
 /// record comes before the release of the Pod.
@@ -105,7 +105,7 @@ struct Keep {
 };
 }  // namespace shadow_action
 
-/// The step of that kind; null where it is not due.
+/// The step of that kind; null if it is not due.
 template <class Kind>
 const Kind* find_step(const shadow_action::Keep& plan) {
   for (const shadow_action::Step& step : plan.steps)
@@ -127,17 +127,17 @@ bool is_tracked(const kube::Object& pod);
 /// The strategic merge patch that takes the finalizer off the Pod, unless the Pod has changed since the decision.
 kube::json::object release_patch(const kube::Object& pod);
 
-/// The merge patch that makes the ShadowPod tell its consumer why the pod is not made, with its UID; "" = it is.
-/// Nothing where it tells that already.
+/// The merge patch, with its UID, that makes the ShadowPod report to its consumer why the pod is not created; `words`
+/// "" = it is created. Nothing if it reports that already.
 std::optional<kube::json::object> refusal_patch(const kube::Object& shadow, std::string_view words);
 
-/// Plans the next step. A pod that is lost is created again, unless the phase is final. Where restartPolicy is not
-/// Always, and it had started (Never) or one of its containers had ended (OnFailure), the phase becomes Failed instead;
-/// OnFailure as well where a pod that had started has vanished without its finalizer.
+/// Plans the next step. A pod that is lost is created again, unless the phase is final. If restartPolicy is not Always,
+/// and it had started (Never) or one of its containers had ended (OnFailure), the phase becomes Failed instead. With
+/// OnFailure it does so also if a pod that had started has vanished without its finalizer.
 /// A pod that is not controlled by this ShadowPod is never touched. Nothing is created for a ShadowPod that came late
 /// (`core/offloading/order.hpp`) until its consumer confirms it, and for one that says how its pod is to end
 /// (`core/offloading/ending.hpp`). `api_server_ips` remaps the host aliases of `kubernetes.default`; `policy` is that
-/// of the consumer, the strict one by default, and says what of annotations and tolerations reaches the Pod.
+/// of the consumer, the strict one by default, and decides which annotations and tolerations reach the Pod.
 ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory,
                            const IpMapping* api_server_ips = nullptr, const admission::PodPolicy& policy = {});
 

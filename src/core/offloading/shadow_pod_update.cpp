@@ -12,7 +12,7 @@ namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
-/// The ShadowPod's list with the images of the local pod, or nullopt where they are the same.
+/// The ShadowPod's list with the images of the local pod, or nullopt if they are the same.
 std::optional<json::array> changed_images(const json::object& local_spec, const json::object& shadow_spec,
                                           std::string_view list) {
   const json::array& wanted = kube::array_at(local_spec, {list});

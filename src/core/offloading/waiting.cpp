@@ -55,7 +55,7 @@ Words words_of(const ClosedNode& node) {
           .until = "that ends"};
 }
 
-/// What nobody here can judge: where other pods are, and which devices there are.
+/// Whether the pod depends on what cannot be judged here: where other pods are, and which devices there are.
 bool depends_on_more(const kube::Object& pod) {
   for (const std::string_view kind : {"podAffinity", "podAntiAffinity"})
     if (!kube::array_at(pod.spec(), {"affinity", kind, required_terms}).empty()) return true;

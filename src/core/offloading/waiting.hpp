@@ -10,7 +10,7 @@
 
 namespace liqo::core {
 
-/// Why a Node takes no new pods, as its taint has it (`closed_word`); "" where it takes them.
+/// Why a Node takes no new pods, as its taint has it (`closed_word`); "" if it takes them.
 std::string_view closed_word_of(const kube::Object& node);
 
 /// A virtual node that is closed.
@@ -22,9 +22,10 @@ struct ClosedNode {
 };
 
 /// The closed node that would have the pod if it were open: the pod has no node, labels, affinity, taints and size let
-/// it there, and onto none of the virtual nodes that are open. Nothing where there is none, or where something else
-/// keeps the pod, or may: it is gated, deleted, not looked at by a scheduler yet, asks for places beside other pods or
-/// for devices, or chooses its nodes by more than some hundred entries. `nodes`: the virtual ones.
+/// it there, and onto none of the virtual nodes that are open. Nothing if there is none, or if something else keeps the
+/// pod, or may. That is so if it is gated, deleted or not looked at by a scheduler yet. It is also so if it asks for
+/// places beside other pods or for devices, or chooses its nodes by more than some hundred entries. `nodes`: the
+/// virtual ones.
 std::optional<ClosedNode> awaited_node(const kube::Object& pod, const std::vector<kube::Object>& nodes);
 
 /// Which cluster has closed the node, and why: "cluster milan has cordoned node batch".

@@ -14,7 +14,7 @@ namespace liqo::core {
 /// an IPv6 address in brackets.
 std::optional<std::string> control_plane_address(std::span<const kube::Object> nodes);
 
-/// A host, host:port or URL as a URL: "https://" is put in front where no scheme is. Errors: Errc::invalid_input (a
+/// A host, host:port or URL as a URL: "https://" is put in front if it has no scheme. Errors: Errc::invalid_input (a
 /// scheme other than https, blanks, nothing).
 kube::Result<std::string> api_server_url(std::string_view address);
 

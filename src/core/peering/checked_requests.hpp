@@ -11,14 +11,14 @@
 
 namespace liqo::core {
 
-/// Remembers what check_signing_request() has answered, which nothing but its arguments decides: to read a request and
-/// to verify its signature costs as much as all else that is done when the status of a slice changes. Of too many
-/// verdicts the oldest are forgotten. One thread.
+/// Remembers the results of check_signing_request(), which depend on nothing but its arguments. To read a request and
+/// to verify its signature costs as much as all else that is done when the status of a slice changes. If there are too
+/// many verdicts, the oldest are forgotten. One thread.
 class CheckedRequests {
  public:
   /// `most`: how many verdicts are kept, of less than 1 KiB each.
   explicit CheckedRequests(std::size_t most = 4096) : most_(most) {}
-  /// As check_signing_request().
+  /// The result of check_signing_request() for these arguments, which is remembered or found now.
   kube::Result<void> check(std::string_view pem, const CertificateName& name, const PublicKey* key);
   /// How many requests were read so far.
   std::uint64_t reads() const { return reads_; }

@@ -6,8 +6,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds tolerated = 60s;
-/// A clock that was told of is right again below this. It is less than `tolerated`, so that a clock between the two is
-/// not told of by turns.
+/// A clock that was reported is right again below this. It is less than `tolerated`, so that a clock near it is not
+/// reported again and again.
 constexpr std::chrono::seconds settled = 50s;
 constexpr std::string_view beginning = "its clock is ";
 

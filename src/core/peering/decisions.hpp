@@ -9,7 +9,7 @@
 
 namespace liqo::core {
 
-/// The Tenant's condition and its annotations of Liqo as text; "" where they are those of every new Tenant.
+/// The Tenant's condition and its annotations of Liqo as text; "" if they are those of every new Tenant.
 std::string remember_decisions(const kube::Object& tenant);
 
 /// Sets on `tenant` the decisions in `text`, which `remember_decisions` made; what has another form is ignored. The

@@ -7,8 +7,8 @@
 
 namespace liqo::core {
 
-/// O, then CN, each PrintableString where its characters allow, else UTF8String; a value that is not UTF-8
-/// shows when the request is made. Null where libcrypto has no memory.
+/// O, then CN, each PrintableString if its characters allow, else UTF8String; a value that is not UTF-8
+/// shows when the request is made. Null if libcrypto has no memory.
 libcrypto::Name write_name(const CertificateName& name);
 /// Errors: Errc::invalid_input, with a sentence whose subject the caller adds, for every name that does not have
 /// exactly these two parts or is not DER.

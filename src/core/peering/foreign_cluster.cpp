@@ -165,7 +165,7 @@ bool is_provider(const PeerState& peer) { return peer.identity || peer.has_crede
 
 void set_networking(json::object& status, const PeerState& peer, const PeerAddresses& addresses, kube::WallTime now) {
   const bool has_network = !peer.configurations.empty();
-  // Whoever else writes this condition keeps it: nothing here does.
+  // This condition belongs to another writer, and stays.
   std::optional<json::object> connection;
   if (has_network)
     if (const json::object* found = kube::find_condition(

@@ -22,9 +22,9 @@ struct PeerState {
   std::string server;                      ///< the URL in that Secret
   std::optional<bool> api_server_answers;  ///< unset = not known yet
   std::string trouble;                     ///< why nothing is replicated, a sentence; "" = something is
-  std::chrono::seconds clock_ahead{0};     ///< the skew of its API server's clock that is told; 0 = none
-  std::string withdrawal;  ///< describe_withdrawal(), where the provider has taken our rights away; "" = it has not
-  SilenceNote silence;     ///< what is told of a provider that does not act
+  std::chrono::seconds clock_ahead{0};     ///< the skew of its API server's clock that is reported; 0 = none
+  std::string withdrawal;  ///< describe_withdrawal(), if the provider has taken our rights away; "" = it has not
+  SilenceNote silence;     ///< what is reported of a provider that does not act
 };
 
 /// Whether this cluster has any object of the peer; a ForeignCluster that Liqo made is deleted with the last one.
@@ -36,13 +36,13 @@ bool has_anything(const PeerState& peer);
 kube::json::object forge_foreign_cluster_status(const kube::Object& foreign_cluster, const PeerState& peer,
                                                 kube::WallTime now);
 
-/// The sentence told at home about a provider that refuses everything in our tenant namespace there.
+/// The sentence shown at home about a provider that refuses everything in our tenant namespace there.
 std::string describe_withdrawal(std::string_view cluster, std::string_view remote_namespace);
 /// That sentence, as the status of a ForeignCluster has it; "" = the provider lets us work.
 std::string withdrawal_note(const kube::Object& foreign_cluster);
 
-/// The warning that the peering is older than declarations of addresses, where `next` says so and `standing` does not
-/// yet; "" = no warning.
+/// The warning that the peering is older than declarations of addresses, if `next` says so and `standing` does not yet;
+/// "" = no warning.
 std::string newly_unchecked(const kube::Object& standing, const kube::Object& next);
 
 /// The ForeignCluster to create for a cluster ID, marked as made by Liqo.

@@ -93,7 +93,7 @@ kube::Object forge_cluster_keys(std::string_view liqo_namespace, const PrivateKe
 /// Reads it. Errors: Errc::missing (no privateKey), and those of PrivateKey::parse().
 kube::Result<PrivateKey> read_cluster_keys(const kube::Object& secret);
 /// The ConfigMap from which the liqoctl of peers reads the cluster's ID and the ranges of its pods. `pod_cidrs` "" =
-/// not told.
+/// not published.
 kube::Object forge_cluster_id(std::string_view liqo_namespace, std::string_view cluster_id, std::string_view pod_cidrs);
 
 }  // namespace liqo::core

@@ -23,7 +23,8 @@ struct HandshakeRefusal {
 /// Whether the Tenant's signature is one of `nonce` by its public key, and its signing request is for that key, for
 /// the consumer's ControlPlane name and for nothing more.
 std::expected<void, HandshakeRefusal> check_handshake(const api::Tenant& tenant, std::string_view nonce);
-/// As check_handshake(), without the signature: for a Tenant that was let in before.
+/// Whether the Tenant's signing request is for its public key, for the consumer's ControlPlane name and for nothing
+/// more. For a Tenant that was let in before, whose signature is not checked again.
 std::expected<void, HandshakeRefusal> check_request(const api::Tenant& tenant);
 
 /// Whether status.authParams of the Tenant, which only the provider writes, has a certificate for the ControlPlane name

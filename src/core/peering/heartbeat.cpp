@@ -13,7 +13,7 @@ namespace {
 
 std::string_view last_of(const HeartbeatSight& sight) { return kube::string_at(sight.lease.spec(), {"renewTime"}); }
 
-/// Whether its consumer would not be silent for longer than anybody waits.
+/// Whether the heartbeat is so far ahead that its consumer could not count as silent for longer than anybody waits.
 bool is_far_ahead(const HeartbeatSight& sight, kube::Duration max_silence) {
   const auto time = kube::parse_time(last_of(sight));
   return time && *time - sight.seen > max_silence;

@@ -1,5 +1,5 @@
-// The heartbeat of a consumer: a Lease in its tenant namespace at the provider. A provider that is told to look at it
-// cordons a consumer that has been silent for too long.
+// The heartbeat of a consumer: a Lease in its tenant namespace at the provider. A provider that is configured to watch
+// it cordons a consumer that has been silent for too long.
 #pragma once
 
 #include <optional>
@@ -50,10 +50,10 @@ using SilencePlan = std::variant<silence_action::LookAgain, silence_action::Cord
 /// any heartbeat, as all of the Go version are, is not silent. A heartbeat that is further ahead than that counts from
 /// when it was seen, or its consumer would never be silent.
 SilencePlan plan_silence(const HeartbeatSight& sight, kube::Duration max_silence);
-/// When the heartbeat `last` was seen first, where that is kept on the Tenant and not in the future.
+/// When the heartbeat `last` was seen first, if that is kept on the Tenant and not in the future.
 std::optional<kube::WallTime> kept_heartbeat(const kube::Object& tenant, std::string_view last, kube::WallTime now);
-/// JSON merge patch of the Tenant, with its resourceVersion, that keeps when its heartbeat was seen first: where it is
-/// far ahead, that would be forgotten with the process. Nothing where there is nothing to keep.
+/// JSON merge patch of the Tenant, with its resourceVersion, that keeps when its heartbeat was seen first. If the
+/// heartbeat is far ahead, that time would be lost with the process. Nothing if there is nothing to keep.
 std::optional<kube::json::object> plan_kept_heartbeat(const HeartbeatSight& sight, kube::Duration max_silence);
 /// JSON merge patch that cordons the Tenant, with its resourceVersion.
 kube::json::object silence_patch(const kube::Object& tenant, std::string_view last);

@@ -28,7 +28,7 @@ inline const unsigned char* bytes_of(std::string_view text) {
 }
 inline unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
 
-/// The DER of an object by its `i2d` function; "" where it has none.
+/// The DER of an object by its `i2d` function; "" if it has none.
 template <class T>
 std::string der_of(int (*write)(T*, unsigned char**), T* object) {
   const int size = write(object, nullptr);
@@ -38,8 +38,8 @@ std::string der_of(int (*write)(T*, unsigned char**), T* object) {
   return der;
 }
 
-/// Reads a request or a certificate; null where the bytes are not exactly one in DER. What `read` (`d2i`) takes need
-/// not be: it keeps the bytes of the part that is signed, so `renew` (`i2d_re_…_tbs`) has that part written anew, and
+/// Reads a request or a certificate; null if the bytes are not exactly one in DER. `read` (`d2i`) takes more than that,
+/// and keeps the bytes of the part that is signed. Therefore `renew` (`i2d_re_…_tbs`) has that part encoded again, and
 /// what `write` (`i2d`) gives is compared.
 template <class Owned, class T = Owned::element_type>
 Owned read_der(std::string_view der, T* (*read)(T**, const unsigned char**, long), int (*renew)(T*, unsigned char**),

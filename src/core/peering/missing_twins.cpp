@@ -11,7 +11,7 @@ void MissingTwins::observe(const kube::Object& local, const kube::Object& remote
     const auto shown = [&](std::string_view field) {
       return kube::string_at(local.status(), {"currentMapping", wanted.local, field});
     };
-    // What goes is made anew for pods that have not begun.
+    // A twin that is going is created again for pods that have not begun.
     if (shown("remoteNamespace") != wanted.remote || shown("phase") == "Terminating") continue;
     // A provider that was restored may first make it by what it remembers, and then delete it.
     const kube::json::value* there = kube::find(remote.status(), {"currentMapping", wanted.local});

@@ -1,4 +1,4 @@
-// What of a virtual node counts in the status of its provider's ForeignCluster.
+// The part of a virtual node that counts in the status of its provider's ForeignCluster.
 // Tested by test/unit/controllers/peering/foreign_cluster_test.cpp.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace liqo::core {
 
 /// All that forge_foreign_cluster_status() takes from a VirtualNode or a Node besides its name and its cluster. Both
-/// are written often, for grants and heartbeats, and hardly ever is this part another one.
+/// are written often, for grants and heartbeats, but this part hardly ever changes.
 struct OffloadingPart {
   bool has_node = false;  ///< the VirtualNode asks for a Node
   bool is_well = false;   ///< it is running, or the Node is Ready

@@ -14,7 +14,7 @@ struct PemBlock {
   std::string_view rest;  ///< of the text, after the end of the line that ends the block
 };
 
-/// The first block of a text; text before it is skipped. Nothing where there is none, or its base64 is broken.
+/// The first block of a text; text before it is skipped. Nothing if there is none, or its base64 is broken.
 std::optional<PemBlock> read_pem(std::string_view text);
 
 /// Lines of 64 characters, and a newline at the end.

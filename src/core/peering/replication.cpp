@@ -20,8 +20,8 @@ namespace action = replication_action;
 namespace {
 
 constexpr std::size_t max_status = 64 << 10, max_map_status = 512 << 10;
-/// Of the twins that are kept so many say why in the status at home, each by a sentence that names claims, as far as
-/// that status stays within its bound.
+/// The most kept twins for which the status at home says why they are kept, each in a sentence that names claims, as
+/// far as that status stays within its bound.
 constexpr std::size_t max_told_twins = 200;
 constexpr std::size_t writes_of_answer = 8;
 
@@ -135,7 +135,7 @@ json::object shown_status(const ReplicationView& view) {
   return status;
 }
 
-/// The status that comes home, as a merge patch of it; nothing where it is there, or the provider has not evaluated the
+/// The status that comes home, as a merge patch of it; nothing if it is there, or the provider has not evaluated the
 /// replica.
 std::optional<json::object> home_status(const kube::Resource& kind, const ReplicationView& view) {
   const kube::Object &local = *view.local, &remote = *view.remote;
@@ -170,7 +170,7 @@ bool is_ready_to_replicate(const kube::Resource& kind, const kube::Object& local
 bool is_evaluated(const kube::Resource& kind, const kube::Object& remote) {
   if (kind == api::kinds::resource_slices) return !kube::array_at(remote.status(), {"conditions"}).empty();
   if (kind == api::kinds::renews) return !kube::object_at(remote.status(), {"authParams"}).empty();
-  // Once answered, the status of a map is empty only where the map wants nothing.
+  // Once answered, the status of a map is empty only if the map wants nothing.
   return !kube::object_at(remote.status(), {"currentMapping"}).empty() ||
          kube::object_at(remote.spec(), {"desiredMapping"}).empty();
 }

@@ -28,7 +28,7 @@ struct KeptTwin {
   bool operator==(const KeptTwin&) const = default;
 };
 
-/// One object as the caches of both sides have it; null where a cache has no such object.
+/// One object as the caches of both sides have it; null if a cache has no such object.
 struct ReplicationView {
   const kube::Object* local = nullptr;
   const kube::Object* remote = nullptr;
@@ -36,7 +36,7 @@ struct ReplicationView {
   bool peer_lost = false;                        ///< the provider is gone for good: do not wait for it
   /// Of a NamespaceMap: twins that count as troubled at home, though the replica lacks them (`MissingTwins`).
   std::span<const api::WantedNamespace> missing = {};
-  /// Likewise: the twins among those that home does not want that may not go (`withdrawn_twins`).
+  /// Of a NamespaceMap: the twins that home does not want and that may not go (`withdrawn_twins`).
   std::span<const KeptTwin> kept = {};
 };
 
@@ -66,7 +66,7 @@ struct Hold {
   bool release = false;                      ///< then remove the finalizer of the local object
   bool restore = false;  ///< then POST a map at home that wants nothing, for people to see what stays
 };
-/// The replica is being deleted, and the cache shows it for ever where we have lost the right to read there. It is read
+/// The replica is being deleted, and the cache shows it for ever if we have lost the right to read there. It is read
 /// from time to time, and the finalizer of the local object is removed once it is not found.
 struct AwaitEnd {};
 /// Remove the finalizer of the local object.
@@ -81,9 +81,10 @@ using ReplicationPlan =
                  replication_action::Create, replication_action::Follow, replication_action::Remove,
                  replication_action::Hold, replication_action::AwaitEnd, replication_action::Release>;
 
-/// Never trusts an incomplete cache and never touches a replica of another origin. A replica that the provider has not
-/// evaluated yet does not wipe the status at home. The replica of a ResourceSlice that is being deleted stays until its
-/// virtual nodes are drained (`resourceslice-virtualnode.liqo.io/finalizer`), unless the provider is lost.
+/// Plans the replication of one object. Never trusts an incomplete cache and never touches a replica of another origin.
+/// A replica that the provider has not evaluated yet does not wipe the status at home. The replica of a ResourceSlice
+/// that is being deleted stays until its virtual nodes are drained (`resourceslice-virtualnode.liqo.io/finalizer`),
+/// unless the provider is lost.
 ReplicationPlan plan_replication(const kube::Resource& kind, const ReplicationView& view, const ReplicationPeer& peer);
 
 /// Whether the labels of a local object ask for its replication to this peer. Copies are never copied on.
@@ -99,9 +100,9 @@ bool is_evaluated(const kube::Resource& kind, const kube::Object& remote);
 /// a provider makes up, so there is a bound: 64 KiB, and 512 KiB of a NamespaceMap (1,000 twins), within which it also
 /// says of 200 kept twins why they stay.
 std::string refuse_status(const kube::Resource& kind, const kube::Object& remote);
-/// How many writes at home a status is the cause of, its own among them: for each namespace that a map tells something
-/// new of, one; for a slice and a Renew those of Identity, Secret, VirtualNode, Node and ForeignCluster. `patch` is
-/// that of the object at home.
+/// How many writes at home a status causes, its own among them. A map causes one for each namespace about which it
+/// reports something new. A slice and a Renew cause those of Identity, Secret, VirtualNode, Node and ForeignCluster.
+/// `patch` is that of the object at home.
 std::size_t writes_caused(const kube::Resource& kind, const kube::json::object& patch);
 
 /// The replica as it is created.

@@ -18,25 +18,26 @@ constexpr kube::Duration look_pause = 3s;
 /// What lies between two looks that are further apart than this proves nothing: a server that was away has taken no
 /// renewals. A look takes five seconds at most.
 constexpr kube::Duration max_gap = 8s;
-/// After the first without an order the Lease behind a closed Node is looked at after the second only.
+/// After the first without an order, the pause between two looks at the Lease behind a closed Node is the second.
 constexpr kube::Duration rest_after = 10min, rest_pause = 1min;
-/// For so long after the first renewal what waits is tried again at each one: webhooks answer later than a Lease is
+/// How long after the first renewal what waits is tried again at each renewal: webhooks answer later than a Lease is
 /// taken.
 constexpr kube::Duration back_time = 30s;
-/// Between two numbers of orders that are told.
+/// The time between two changes of the number of orders in a report.
 constexpr kube::Duration count_pause = 30s;
 /// New pods are kept away after this time of proven absence.
 constexpr kube::Duration closing_time = 60s;
-/// What was told is taken back where no look succeeds for the first, or nothing waits for the second: no order comes
-/// to a closed Node, so that nobody would find out that another Liqo is there, without this Lease.
+/// A report is withdrawn if no look succeeds for the first time, or nothing waits for the second. No order comes to a
+/// closed Node, so that otherwise nobody would find out that another Liqo is there by now, one without this Lease.
 constexpr kube::Duration blind_time = 60s, idle_time = 6h;
 /// A fault that lasts for longer counts as a Lease that cannot be read.
 constexpr kube::Duration fault_patience = 15s;
-/// Between what is taken back and what is told next; doubled each time, and small again after the last.
+/// The pause between a report that is withdrawn and the next one begins with the first. It is doubled each time, up to
+/// the second, and begins again once the last has passed since a report was withdrawn.
 constexpr kube::Duration first_pause = 15s, max_pause = 4min, calm_time = 30min;
-/// A judge that has just begun needs so long for a proof.
+/// A judge that has just begun needs this long for a proof.
 constexpr kube::Duration settling_time = 90s;
-/// A renewal that is said to be older is not shown.
+/// A renewal is not shown if the Lease gives an older time for it.
 constexpr kube::Duration oldest_shown = 24h * 30;
 
 constexpr std::string_view not_running = " has not run since ", not_acted = " has not acted upon ",
@@ -115,7 +116,7 @@ std::string with_silence(std::string message, const SilenceNote& note) {
 }
 
 SilenceNote silence_note(std::string_view message) {
-  // What there is to say of the clock stands behind it.
+  // The words about the clock stand behind it.
   if (const std::string_view clock = clock_note(message); !clock.empty()) {
     message.remove_suffix(clock.size());
     if (message.ends_with("; ")) message.remove_suffix(2);
@@ -160,7 +161,7 @@ bool SilenceJudge::is_settled(kube::TimePoint now) const {
 bool SilenceJudge::is_resting(kube::TimePoint now) const {
   if (note_.closes)
     return idle_since_ && now - *idle_since_ >= rest_after && is_stale() && !failing_since_ && !back_at_;
-  // Where there is no Lease, an order that is only left behind is no reason to look for one.
+  // If there is no Lease, an order that is only left behind is no reason to look for one.
   return note_.words.empty() && failing_since_ && hidden_ && !waits_anew(now);
 }
 
@@ -177,7 +178,7 @@ bool SilenceJudge::is_stale() const {
 
 bool SilenceJudge::is_proven(kube::TimePoint now) const {
   if (!is_stale() || run_->leader.renewed == void_ || failing_since_ || now - run_->last > max_gap) return false;
-  // Who acts is there, whatever its Lease says.
+  // A provider that acts is there, whatever its Lease says.
   const kube::TimePoint acted = orders_.acted.value_or(kube::TimePoint::min());
   return acted < run_->first.at || run_->last - acted > run_->leader.duration;
 }
@@ -231,7 +232,7 @@ void SilenceJudge::see(const OrdersSight& orders, bool answers, Moment now) {
     if (*time && now.at - **time >= back_time) time->reset();
   if (acted && (!note_.words.empty() || is_still())) note_return(now.at);
   wake_ = wake_ || (acted && returned_at_);
-  // Looks begin anew with the next order that waits too long: what lies between two of them proves nothing.
+  // Looks start again with the next order that waits too long: what lies between two of them proves nothing.
   if (!waits(now.at) && note_.words.empty() && !back_at_ && !is_back() && !acted && !resumes_) {
     run_.reset();
     failing_since_.reset();
@@ -252,7 +253,7 @@ void SilenceJudge::judge(Moment now) {
   if (!answers_ || back_at_ || (!waits(now.at) && !resumes_)) return;
   const bool proven = is_proven(now.at);
   if (note_.words.empty()) {
-    // Where the Lease can be read and is renewed, the provider only takes its time.
+    // If the Lease can be read and is renewed, the provider only takes its time.
     const bool unread = waits_anew(now.at) && is_unreadable(now.at);
     if ((proven || unread) && (!untold_at_ || now.at - *untold_at_ >= pause_)) tell(proven, now);
   } else if (proven && !note_.proven && now.at - *told_at_ >= std::max(pause_, first_pause)) {
@@ -265,7 +266,7 @@ void SilenceJudge::judge_told(Moment now) {
   const bool idle = idle_since_ && now.at - *idle_since_ >= idle_time;
   const bool back = run_ && run_->renewals >= 2;
   const bool blind = note_.proven && blind_since_ && now.at - *blind_since_ >= blind_time;
-  // What home only sees ends with what waits.
+  // A report without a proof ends with the orders that wait.
   const bool unseen = !note_.proven && orders_.fresh.count == 0;
   if (idle || back || blind || unseen) return untell(now.at);
   if (note_.proven && now.at - proven_at_ >= closing_time) note_.closes = true;

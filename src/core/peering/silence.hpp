@@ -1,4 +1,4 @@
-// What home knows of a provider that does not act: what it has been asked for, and whether anybody leads there.
+// Judges at home whether a provider acts, by what it has been asked for and by whether anybody leads there.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace liqo::core {
 
 /// The Lease by which the replicas of liqod agree on who leads, in Liqo's namespace.
 inline constexpr std::string_view leader_lease = "liqod";
-/// On a ForeignCluster: the namespace of Liqo there, where it is another one than `liqo`.
+/// On a ForeignCluster: the namespace of Liqo there, if it is another one than `liqo`.
 inline constexpr std::string_view remote_liqo_namespace = "liqo.io/remote-liqo-namespace";
 /// The ClusterRole that lets a consumer read that Lease, and its binding to user `consumer` in that namespace.
 inline constexpr std::string_view remote_leader_role = "liqo-remote-leader";
@@ -32,7 +32,7 @@ struct Moment {
   kube::WallTime wall{};
 };
 
-/// What one part of home has asked of a provider, and the provider has not acted upon.
+/// The orders of one part of home that a provider has not acted upon.
 class OpenOrders {
  public:
   enum class End {
@@ -75,14 +75,14 @@ OrdersSight sight_of(std::span<const OpenOrders* const> parts);
 /// What a Lease says. The provider writes it, so each part is a claim.
 struct LeaderSight {
   std::string holder;       ///< "" = nobody leads
-  std::string renewed;      ///< the time of the last renewal, as it stands; compared, and shown where plausible
+  std::string renewed;      ///< the time of the last renewal, as it stands; compared, and shown if plausible
   kube::Duration duration;  ///< how long a renewal is good for, from 5 s to a minute
 };
 LeaderSight read_leader(const kube::Object& lease);
 
-/// What is told of a provider.
+/// What is reported of a provider.
 struct SilenceNote {
-  std::string words;    ///< a sentence; "" = nothing is told
+  std::string words;    ///< a sentence; "" = nothing is reported
   bool proven = false;  ///< nobody leads there
   bool closes = false;  ///< ... for so long that new pods are kept away
   bool operator==(const SilenceNote&) const = default;
@@ -97,25 +97,25 @@ SilenceNote silence_note(const kube::Object& foreign_cluster);
 std::string without_count(std::string_view words);
 
 /// Judges one provider, which may write anything into its Lease: absence is proven by our own clock alone, and what is
-/// told changes at a bounded rate, the number of orders in it every half minute. Pure: the owner looks at the Lease
-/// when told to, and calls see() from time to time.
+/// reported changes at a bounded rate, the number of orders in it every half minute. Pure: the owner looks at the Lease
+/// when is_look_due() says so, and calls see() from time to time.
 ///
 /// Proven absent: two looks in a row, and all between them, found that nobody holds the Lease, or that it was not
-/// renewed for its duration, while no order was acted upon. What is told stays until an order is acted upon, the Lease
-/// is renewed in two looks in a row, no look succeeds for a minute, or nothing waits for six hours. A Lease that was
-/// stale while orders were acted upon proves nothing until it is renewed. Without a proof only orders count that were
-/// opened after the provider last acted: it may leave an older one for reasons of its own.
+/// renewed for its duration, while no order was acted upon. A report stays until an order is acted upon, the Lease is
+/// renewed in two looks in a row, no look succeeds for a minute, or nothing waits for six hours. A Lease that was stale
+/// while orders were acted upon proves nothing until it is renewed. Without a proof only orders count that were opened
+/// after the provider last acted: it may leave an older one for reasons of its own.
 class SilenceJudge {
  public:
   explicit SilenceJudge(std::string cluster) : cluster_(std::move(cluster)) {}
 
-  /// Takes what an earlier judge has told. Where that closes the Node, the Lease is looked at without an order, and a
+  /// Takes what an earlier judge has reported. If that closes the Node, the Lease is looked at without an order, and a
   /// proof closes the Node at once.
   void resume(const SilenceNote& standing) { resumes_ = standing.closes; }
   /// Takes what waits, and whether the provider's API server answers.
   void see(const OrdersSight& orders, bool answers, Moment now);
-  /// Whether a look at the Lease is due. Nothing is looked at while nothing waits for too long or is told, unless the
-  /// provider has come back a moment ago.
+  /// Whether a look at the Lease is due. The Lease is not looked at while nothing waits for too long and nothing is
+  /// reported, unless the provider has come back a moment ago.
   bool is_look_due(kube::TimePoint now) const;
   /// A look that was begun at `asked` has succeeded.
   void looked(const LeaderSight& leader, kube::TimePoint asked, Moment now);
@@ -126,13 +126,13 @@ class SilenceJudge {
   };
   void not_looked(NoLook why, Moment now);
 
-  /// What is told.
+  /// What is reported.
   const SilenceNote& note() const { return note_; }
-  /// Whether there was time enough to find out: before that an empty note takes nothing back that was told before.
+  /// Whether there was time enough to find out: before that, an empty note withdraws nothing that was reported before.
   bool is_settled(kube::TimePoint now) const;
   /// Whether orders are to be tried again at once, because the provider has come back: its Lease is renewed again, or
-  /// it acts. So they are at each sign of it for half a minute, since webhooks answer later than a Lease is taken.
-  /// Asked once.
+  /// it acts. They are tried again at each sign of it for half a minute, because webhooks answer later than a Lease is
+  /// taken. The call resets it.
   bool take_wake() { return std::exchange(wake_, false); }
 
  private:
@@ -144,7 +144,7 @@ class SilenceJudge {
     int renewals = 0;        ///< looks in a row, up to the last one, that found the Lease renewed
   };
   bool waits(kube::TimePoint now) const;
-  /// Whether an order waits for too long that was opened after the provider last acted.
+  /// Whether an order that was opened after the provider last acted waits for too long.
   bool waits_anew(kube::TimePoint now) const;
   bool is_resting(kube::TimePoint now) const;
   bool is_stale() const;
@@ -184,7 +184,7 @@ class SilenceJudge {
   std::optional<kube::TimePoint> told_at_;  ///< of `note_`
   kube::TimePoint proven_at_{};
   std::optional<kube::TimePoint> untold_at_;
-  kube::Duration pause_{};                      ///< until the next telling, from `untold_at_` on
+  kube::Duration pause_{};                      ///< until the next report, from `untold_at_` on
   std::optional<kube::TimePoint> back_at_;      ///< when the Lease was renewed again after a proof
   std::optional<kube::TimePoint> returned_at_;  ///< when the provider was seen to be back, for which orders are woken
   bool wake_ = false;

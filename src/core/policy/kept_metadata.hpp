@@ -1,4 +1,4 @@
-// What of a ShadowPod's annotations and tolerations reaches its Pod.
+// The annotations and tolerations of a ShadowPod that reach its Pod.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct KeptAnnotations {
   std::vector<std::string> left_out;
 };
 /// Common annotations go onto the Pod, and those that the policy lists. A ShadowPod keeps them all, because a consumer
-/// that compares would write it for ever.
+/// that compares would write it again and again otherwise.
 KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& policy);
 
 /// The tolerations of a ShadowPod: those that go onto its Pod, and the others as such texts.

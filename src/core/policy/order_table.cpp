@@ -136,7 +136,7 @@ constexpr Order of_exposure[] = {
     {"*/*loadbalancer*", load_balancer},
 };
 
-/// What an Ingress may be told besides: settings of a load balancer outside the cluster, and more than hosts and paths,
+/// Further orders of an Ingress: settings of a load balancer outside the cluster, and more than hosts and paths,
 /// whichever the Ingress controller is.
 constexpr Order of_ingresses[] = {
     {"alb.ingress.kubernetes.io/*", "Amazon's load balancer controller"},

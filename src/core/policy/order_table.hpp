@@ -12,7 +12,7 @@ namespace liqo::core::admission {
 
 enum class Metadata : std::uint8_t { labels, annotations };
 
-/// Who obeys a key, as a person calls it ("cert-manager"); "" = nobody that is known.
+/// Who obeys a key, as a person calls it ("cert-manager"); "" = no known one.
 std::string_view who_obeys(TwinKind kind, Metadata part, std::string_view key);
 
 /// The list of the policy that allows keys of a part, and what the policy calls it.

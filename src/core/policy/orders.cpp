@@ -10,7 +10,7 @@ namespace {
 /// The longest part of a key that is shown as left out.
 constexpr std::size_t max_shown_key = 100;
 
-/// Takes the keys that `goes` names out of one map; answers them.
+/// Takes the keys that `goes` names out of one map; returns them.
 std::vector<std::string> take_out(json::object& metadata, Metadata part, const auto& goes) {
   std::vector<std::string> keys;
   json::object* entries = object_in(metadata, part == Metadata::labels ? "labels" : "annotations");

@@ -57,7 +57,7 @@ struct PodPolicy {
   std::vector<std::string> refused_service_types;  ///< e.g. "LoadBalancer"; none by default
   std::optional<std::vector<std::string>> storage_classes;  ///< of claims; unset = those that are offered
   std::optional<std::vector<std::string>> ingress_classes;  ///< that Ingresses may name; unset = those that are offered
-  std::optional<std::vector<std::string>> load_balancer_classes;  ///< likewise of Services
+  std::optional<std::vector<std::string>> load_balancer_classes;  ///< of Services; unset = those that are offered
   std::optional<std::vector<std::string>> ingress_hosts;          ///< that Ingresses may name; unset = any
   /// The ranges in which the endpoints of the consumer's Services may be, as this cluster reaches them; for unset see
   /// core/addresses/consumer_addresses.hpp.
@@ -66,7 +66,7 @@ struct PodPolicy {
   std::int64_t max_termination_grace_seconds = 86'400;
   std::int64_t max_drain_grace_seconds = 600;          ///< of pods when the tenant is drained
   std::optional<std::vector<std::string>> twin_names;  ///< patterns for new twins; unset = those of the whole cluster
-  Resources max_slice;      ///< the most that one slice is granted; unbounded where a resource is not named
+  Resources max_slice;      ///< the most that one slice is granted; unbounded if a resource is not named
   Resources max_resources;  ///< the same for all slices of the consumer together
   Resources twin_quota;     ///< in place of the usual bounds of each twin, by the names of ResourceQuotas
   Resources tenant_quota;   ///< the same for all twins together
@@ -82,13 +82,13 @@ struct PodPolicy {
 /// is no JSON, an unknown key or a value of another type, because half a policy must not be applied.
 kube::Result<PodPolicy> read_pod_policy(std::string_view annotation);
 
-/// The PriorityClass of this cluster to which the map takes one of the consumer's; "" where the map does not name it.
+/// The PriorityClass of this cluster to which the map takes one of the consumer's; "" if the map does not name it.
 std::string_view mapped_priority_class(const PodPolicy& policy, std::string_view of_consumer);
 
 /// Whether the list has the value or "*".
 bool lists(const std::vector<std::string>& list, std::string_view value);
 
-/// Likewise for the key of a label or an annotation, which an entry "domain/*" names as well.
+/// Whether the list has the key of a label or an annotation, or "*", or an entry "domain/*" for its domain.
 bool lists_key(const std::vector<std::string>& list, std::string_view key);
 
 }  // namespace liqo::core::admission

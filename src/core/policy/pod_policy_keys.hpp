@@ -30,7 +30,7 @@ std::vector<PolicyKey> policy_keys();
 /// The most bytes that a policy may have.
 inline constexpr std::size_t max_policy_bytes = 16 * 1024;
 
-/// "; did you mean maxResources?": the nearest key, to be put behind the refusal of another one; "" where none is near.
+/// "; did you mean maxResources?": the nearest key, to be put behind the refusal of another one; "" if none is near.
 std::string nearest_policy_key(std::string_view key);
 
 }  // namespace liqo::core::admission

@@ -24,8 +24,8 @@ bool QuotaAccount::set(const kube::ObjectKey& key, std::optional<HeldShadow> sha
       gone_.pop_front();
     }
     holding.shadow->demand = std::exchange(holding.most, {});
-    // Where its Pod has gone too, or the ShadowPod was finished, nothing is left to count. Where its Pod is still
-    // there, that counts instead (below).
+    // If its Pod has gone too, or the ShadowPod was finished, nothing is left to count. If its Pod is still there, that
+    // counts instead (below).
     const bool has_pod = holding.pod && holding.pod->shadow_uid == holding.shadow->uid;
     if (!holding.shadow->finished && (!has_pod || is_pod_same)) holding.vanished.push_back(*holding.shadow);
   }

@@ -1,4 +1,4 @@
-// What ShadowPods and their Pods hold of their Quotas, kept up to date change by change.
+// The amounts that ShadowPods and their Pods hold of their Quotas, kept up to date change by change.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,9 @@ struct HeldPod {
 /// beside a successor of the same name counts on its own.
 ///
 /// Failures: the cache of Pods may be behind. A ShadowPod that is gone and whose Pod was never seen therefore counts
-/// until `confirm_gone`, a ShadowPod that shrinks counts with the most that it has asked for until its Pod is seen to
-/// have the present amounts, and a Pod that outlives its ShadowPod counts with the last amounts of that ShadowPod where
-/// it was not seen to have them.
+/// until `confirm_gone`. A ShadowPod that shrinks counts with the most that it has asked for until its Pod is seen to
+/// have the present amounts. A Pod that outlives its ShadowPod counts with the last amounts of that ShadowPod if it was
+/// not seen to have them.
 class QuotaAccount {
  public:
   /// Takes what the caches have under a key now. Returns true if the key must be confirmed: read its Pod live, then

@@ -20,7 +20,7 @@ enum class QuotaRefusal { no_quota, unreadable, withdrawn, malformed, cordoned, 
 /// The value of the metrics' label.
 std::string_view word_for(QuotaRefusal reason);
 
-/// What is said to a ShadowPod.
+/// The verdict on a ShadowPod.
 struct QuotaVerdict {
   /// `held_back`: nothing is reserved, because the caller is not proven to be an API server; a proven one might be
   /// admitted.
@@ -43,7 +43,7 @@ struct QuotaQuestion {
   std::string key;  ///< of the reservation
   Reservation reservation;
   std::size_t bytes = 0;  ///< of the reservation, in the record
-  PodNeeds needs;         ///< settled where counting is exact
+  PodNeeds needs;         ///< settled if counting is exact
   Claimant claimant;
   bool dry_run = false;
 };
@@ -61,7 +61,7 @@ struct QuotaStanding {
 QuotaStanding read_standing(const api::Quota& quota, Counting counting);
 
 /// Decides on one question after the other: what it admits is used for those after it. A round belongs to one moment,
-/// and its record has to be written before a caller is told of a reservation in it.
+/// and its record has to be written before a caller learns of a reservation in it.
 class AdmissionRound {
  public:
   /// `record`: the record without reservations that are stored by now and without unreadable entries. `bytes`: an upper
@@ -84,7 +84,7 @@ class AdmissionRound {
     bool is_stored = false;    ///< it was seen stored as it asks to be
     bool is_doubtful = false;  ///< its reservation was made when the Quota was another one
   };
-  /// Answers one question. What it reserves counts for the questions of the round that come after it.
+  /// Decides on one question. What it reserves counts for the questions of the round that come after it.
   Decision decide(const QuotaQuestion& question, Known known);
 
   /// The record with the reservations of this round.
@@ -92,20 +92,20 @@ class AdmissionRound {
   LedgerRecord record() && { return std::move(record_); }
 
  private:
-  /// Reservations for one pod that nobody has seen stored. Whoever gets no answer asks again, under another UID, and
-  /// only one of the two is stored. Until that is known both count, but the first is no reason to say that a quota is
-  /// full.
+  /// Reservations for one pod that nobody has seen stored. A caller that gets no answer asks again, under another UID,
+  /// and only one of the two is stored. Until that is known both count, but the first is no reason to say that a quota
+  /// is full.
   struct OnItsWay {
     Resources demand;
     int count = 0, proven = 0;
     void add(const Reservation& more);
   };
 
-  /// What is refused whatever is free.
+  /// The refusal of the question, if it is refused whatever is free.
   std::optional<QuotaVerdict> refuse_form(const QuotaQuestion& question, bool needs_room) const;
   bool is_beyond_unproven_share(const QuotaQuestion& question) const;
   bool may_be_large(const QuotaQuestion& question) const;
-  /// Where there is no room: whether that is so for good.
+  /// The decision if there is no room: whether that is so for good.
   Decision refuse_room(const QuotaQuestion& question, const QuotaState& state, const OnItsWay& first) const;
   bool has_space(std::size_t more);
   void reserve(const QuotaQuestion& question, bool is_large);

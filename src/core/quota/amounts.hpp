@@ -13,12 +13,12 @@ namespace liqo::core {
 
 inline constexpr std::array<std::string_view, 4> common_resources = {"cpu", "memory", "pods", "ephemeral-storage"};
 
-/// In cores for cpu, else in the unit of the resource itself (bytes, pieces).
+/// The amount in cores for cpu, else in the unit of the resource itself (bytes, pieces).
 inline double amount_of(const kube::Quantity& quantity, std::string_view resource) {
   return resource == "cpu" ? double(quantity.milli_value()) / 1000 : double(quantity.value());
 }
 
-/// That of a list as it is written; nothing where it is not there or cannot be read.
+/// The amount of the resource in a list as it is written; nothing if it is not there or cannot be read.
 inline std::optional<double> amount_of(const kube::json::object& list, std::string_view resource) {
   const kube::json::value* written = list.if_contains(resource);
   if (!written) return std::nullopt;

@@ -1,4 +1,4 @@
-// What callers may reserve of a Quota while they are not proven to be API servers.
+// The share of a Quota that callers may reserve while they are not proven to be API servers.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace liqo::core {
 struct Claimant {
   std::string address;  ///< of the caller; "" = the fate of the reservation proves nothing
   bool proven = true;   ///< an API server asks from there
-  /// A caller that is not proven may hold more than the share, where LargeClaims allows it.
+  /// A caller that is not proven may hold more than the share, if LargeClaims allows it.
   bool may_be_large = false;
 };
 

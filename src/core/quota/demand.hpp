@@ -1,4 +1,4 @@
-// What a ShadowPod asks of a Quota, and what the Quota's strictness demands of the pod.
+// The amounts that a ShadowPod asks of a Quota, and the demands of the Quota's enforcement on the pod.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@ enum class Enforcement {
   hard,  ///< and its limits equal its requests
 };
 
-/// An empty text is soft, as in the Go version; an unknown one is hard, so that a typing error never opens a Quota.
+/// Reads `spec.limitsEnforcement`. An empty text is soft, as in the Go version; an unknown one is hard, so that a
+/// typing error never opens a Quota.
 Enforcement parse_enforcement(std::string_view text);
 
 /// How pods are counted.

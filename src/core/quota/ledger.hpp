@@ -66,7 +66,8 @@ struct LedgerRecord {
 inline constexpr std::string_view ledger_key = "ledger.json";
 /// A record of more bytes than this is full: the API server takes objects of up to 1 MiB, etcd 1.5 MiB.
 inline constexpr std::size_t max_ledger_bytes = 512 * 1024;
-/// One reservation may take so much of it: longest names, and some ten resources with long names, need a tenth.
+/// One reservation may take this much of it. One with the longest names, and some ten resources with long names, needs
+/// a tenth of that.
 inline constexpr std::size_t max_reservation_bytes = 8 * 1024;
 
 /// What a reservation takes of the record, in bytes.

@@ -151,7 +151,7 @@ kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_s
     fill(limits, most);
     fill(requests, limits);
     fill(requests, least);
-    // Where several items are for containers, Kubernetes uses the last one.
+    // If several items are for containers, Kubernetes uses the last one.
     for (const auto& [name, quantity] : limits) defaults.limits[name] = quantity;
     for (const auto& [name, quantity] : requests) defaults.requests[name] = quantity;
   }

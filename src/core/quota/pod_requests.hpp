@@ -1,4 +1,4 @@
-// What a pod reserves: the amounts that the Kubernetes scheduler sets aside for it.
+// The amounts that a pod reserves: those that the Kubernetes scheduler sets aside for it.
 // Tested by test/unit/core/quota/demand_test.cpp.
 #pragma once
 
@@ -32,12 +32,12 @@ struct PodNeeds {
 /// Reads a PodSpec as it was written. Errors: Errc::invalid_input that names the container and the resource.
 kube::Result<PodNeeds> read_pod_needs(const kube::json::object& pod_spec);
 
-/// Raises the requests of containers, and those of the pod as a whole, to what their node has allocated for them, and
-/// to what they still have while a resize is in progress, deferred, infeasible or not seen by the node yet. A Pod that
-/// shrinks holds more than it asks for. Amounts of the status that cannot be read are ignored.
+/// Raises the requests of containers, and those of the pod as a whole, to what their node has allocated for them. While
+/// a resize is in progress, deferred, infeasible or not seen by the node yet, it raises them also to what they still
+/// have. A Pod that shrinks holds more than it asks for. Amounts of the status that cannot be read are ignored.
 void raise_to_allocated(PodNeeds& needs, const kube::Object& pod);
 
-/// Applies the defaults that the API server applies to every pod: limits become requests where there are none, and
+/// Applies the defaults that the API server applies to every pod: limits become requests if there are none, and
 /// pod-level requests and hugepage limits are filled from the containers'.
 void apply_defaults(PodNeeds& needs);
 /// The container defaults of a LimitRange's spec, completed as the API server completes them. Errors as of
@@ -47,7 +47,7 @@ kube::Result<Needs> limit_range_defaults(const kube::json::object& limit_range_s
 void apply_limit_range(PodNeeds& needs, const Needs& defaults);
 
 /// The amounts that scheduling sets aside: containers and sidecars together, or the most that an init container needs
-/// beside the sidecars before it, whichever is larger (KEP-753); pod-level requests instead where they stand; and the
+/// beside the sidecars before it, whichever is larger (KEP-753); pod-level requests instead if they are set; and the
 /// overhead. Without the count of `pods`.
 Resources pod_requests(const PodNeeds& needs);
 

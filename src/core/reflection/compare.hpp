@@ -14,8 +14,8 @@ enum class Comparison {
   replace,  ///< the API server does not let it be made right: the copy is deleted and made again
 };
 
-/// What of a kind Kubernetes does not merge key by key, as the kind's schema says. Paths are keys with dots between
-/// them, "spec.ports".
+/// The parts of a kind that Kubernetes does not merge key by key, by the schema of the kind. Paths are keys with dots
+/// between them, "spec.ports".
 struct Schema {
   /// A list of maps that is merged: entries with the same values of these keys are the same entry.
   struct MergedList {
@@ -28,14 +28,14 @@ struct Schema {
 };
 
 /// Whether `live` has all that is in `wanted`. Maps are compared key by key, merged lists entry by entry, other lists
-/// in order, with entries that contain what is wanted of them. What a server does not store says the same as what is
-/// not there: null, "", 0, false, and an empty list or map.
+/// in order, with entries that contain what is wanted of them. Values that a server does not store count as absent
+/// ones: null, "", 0, false, and an empty list or map.
 bool contains(const kube::json::object& live, const kube::json::object& wanted, const Schema& schema = {});
 
-/// Whether two values are equal; what a server does not store says the same as what is not there.
+/// Whether two values are equal; values that a server does not store count as absent ones.
 bool is_equal(const kube::json::value* left, const kube::json::value* right);
 
-/// Same where the live object contains what is wanted beside the metadata, else differs. This serves kinds of which
+/// Same if the live object contains what is wanted beside the metadata, else differs. This serves kinds of which
 /// nothing is immutable, nothing has a default, and no list is merged.
 Comparison compare_contained(const kube::Object& live, const kube::Object& wanted);
 

@@ -66,7 +66,7 @@ void CopyWarnings::postpone(const CopyWarning& warning) {
 void CopyWarnings::looked(std::uint64_t version, kube::TimePoint now) {
   if (!first_) first_ = version;
   const auto postponed = std::exchange(postponed_, std::nullopt);
-  // The version counts even where it is lower than the last one: a restored database gives versions anew.
+  // The version counts even if it is lower than the last one: a restored database gives versions again.
   looked_ = postponed ? std::min(version, *postponed - 1) : version;
   std::erase_if(told_, [&](const auto& told) { return now - told.second.at >= told_for; });
 }

@@ -1,4 +1,4 @@
-// Warnings in a provider's Events about copies of objects, and which of them are told at home. Pure.
+// Warnings in a provider's Events about copies of objects, and which of them are reported at home. Pure.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,20 @@ std::vector<CopyWarning> copy_warnings(std::span<const kube::json::value> events
 /// The sentence about it at home.
 std::string copy_warning_message(std::string_view provider, const CopyWarning& warning);
 
-/// Which warnings of one twin were told. An Event is new if its resourceVersion is newer than that of the last look,
-/// which needs neither a clock nor a list of all Events; at the first look an Event is new if it happened since a given
-/// time.
+/// The warnings of one twin that were reported. An Event is new if its resourceVersion is newer than that of the last
+/// look, which needs neither a clock nor a list of all Events. At the first look an Event is new if it happened since a
+/// given time.
 class CopyWarnings {
  public:
   /// `since`: by the provider's clock.
   explicit CopyWarnings(kube::WallTime since) : since_(since) {}
 
-  /// Whether a warning is to be told: it is new or has happened again, was not told in the last minutes, and there are
-  /// not too many for its object or twin.
+  /// Whether a warning is to be reported: it is new or has happened again, was not reported in the last minutes, and
+  /// there are not too many for its object or twin.
   bool is_news(const CopyWarning& warning, kube::TimePoint now) const;
   void told(const CopyWarning& warning, kube::TimePoint now);
-  /// The object of the warning is not known yet, or it could not be told: the next look has to show it again.
+  /// The object of the warning is not known yet, or the warning could not be reported: the next look has to show it
+  /// again.
   void postpone(const CopyWarning& warning);
   /// Ends a look in which every Event up to that resourceVersion was considered.
   void looked(std::uint64_t version, kube::TimePoint now);

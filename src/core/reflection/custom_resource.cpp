@@ -80,7 +80,7 @@ struct CustomKind {
   }
 };
 
-/// Translates `observedGeneration`: where the provider's controller has seen the newest generation of the copy, it has
+/// Translates `observedGeneration`: if the provider's controller has seen the newest generation of the copy, it has
 /// seen that at home. Otherwise the one before is shown.
 void count_at_home(json::object& of, std::int64_t remote, std::int64_t local) {
   json::value* seen = of.if_contains("observedGeneration");

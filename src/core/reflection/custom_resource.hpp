@@ -34,24 +34,25 @@ kube::Result<CustomPolicy> read_custom_resource(std::string_view text);
 /// configured and versions of these served at home.
 const ReflectedKind& custom_kind(const CustomResource& resource, std::string_view version, std::string_view kind);
 
-/// A custom resource as the API of one cluster tells of it.
+/// A custom resource as the API of one cluster describes it.
 struct ServedResource {
   std::string kind;
   bool namespaced = false;
   bool has_status = false;  ///< the subresource
 };
 
-/// Of a group no more versions are looked at.
+/// The most versions of a group that are looked at.
 inline constexpr std::size_t max_versions = 16;
 /// The versions that a document of /apis/GROUP names, the preferred one first.
 std::vector<std::string> served_versions(const kube::json::value& group);
-/// What a document of /apis/GROUP/VERSION says of a resource; nothing where it is not there.
+/// What a document of /apis/GROUP/VERSION says of a resource; nothing if it is not there.
 std::optional<ServedResource> find_served(const kube::json::value& resources, std::string_view plural);
 /// The first version at home that the provider serves, too; "" = there is none.
 std::string_view common_version(std::span<const std::string> home, std::span<const std::string> provider);
 
-/// The status of an object at home whose copy is as it wants it now: that of the copy, where `observedGeneration`, also
-/// of conditions, counts the generations of the object at home. Null: the copy has none.
+/// The status of an object at home whose copy is as it wants it now: that of the copy, but with an
+/// `observedGeneration`, also of conditions, that counts the generations of the object at home. Null: the copy has
+/// none.
 kube::json::value status_at_home(const kube::Object& local, const kube::Object& remote);
 
 }  // namespace liqo::reflection

@@ -30,7 +30,7 @@ static_assert(max_consumer_endpoints == 10'000, "the text says so");
 constexpr std::size_t max_address_text = 64;
 /// The nesting of the JSON in the annotation about direct connections.
 constexpr std::size_t direct_depth = 4;
-/// The consumer is told of this many addresses that are left out.
+/// The most addresses that are left out and named to the consumer.
 constexpr std::size_t max_told = 4;
 
 /// The addresses that are those of pods in third clusters, as the consumer says, with the clusters.
@@ -119,8 +119,7 @@ json::object forge_conditions(const json::value& endpoint, bool reachable) {
   const json::object& given = kube::object_at(endpoint, {"conditions"});
   json::object made;
   made["ready"] = kube::bool_at(given, {"ready"}, true) && reachable;
-  // Proxies send traffic to terminating endpoints that serve where no other is ready, so these have to be reachable
-  // too.
+  // Proxies send traffic to terminating endpoints that serve if no other is ready, so these have to be reachable too.
   if (const json::value* serving = given.if_contains("serving"); serving && serving->is_bool())
     made["serving"] = serving->get_bool() && reachable;
   if (const json::value* terminating = given.if_contains("terminating"); terminating && terminating->is_bool())
@@ -231,8 +230,8 @@ bool is_same(const kube::Object& live, const kube::Object& wanted, std::string_v
   return kube::array_at(live.tree(), {field}) == kube::array_at(wanted.tree(), {field});
 }
 
-/// The digest among the annotations says that this wish was applied, so no label is left to remove. The rest says that
-/// nobody has changed the slice since.
+/// The digest among the annotations shows that this wish was applied, so no label is left to remove. The rest shows
+/// that nobody has changed the slice since.
 bool is_as_wanted(const kube::Object& live, const kube::Object& wanted) {
   return covers(live.labels(), wanted.labels()) && covers(live.annotations(), wanted.annotations()) &&
          is_same(live, wanted, "endpoints") && is_same(live, wanted, "ports");

@@ -19,8 +19,8 @@ namespace liqo::core {
 /// node.
 inline constexpr std::size_t max_consumer_endpoints = 10'000;
 
-/// Whether pods of this cluster can be expected to reach the consumer, as its ForeignCluster tells: the conditions of
-/// its API server and of the network, where there are any. Null = the peering has ended, or has not begun.
+/// Whether pods of this cluster can be expected to reach the consumer, by its ForeignCluster: the conditions of its API
+/// server and of the network, if there are any. Null = the peering has ended, or has not begun.
 bool is_reachable(const kube::Object* foreign_cluster);
 
 /// What the plan for a ShadowEndpointSlice depends on beside itself.
@@ -51,7 +51,7 @@ struct Apply {
 };
 }  // namespace endpoint_slice_action
 
-/// What is to be done, and what is to be told and remembered of it.
+/// What is to be done, and what is to be reported and remembered of it.
 struct EndpointSlicePlan {
   std::variant<endpoint_slice_action::Keep, endpoint_slice_action::AwaitEnd, endpoint_slice_action::Remove,
                endpoint_slice_action::Apply>
@@ -69,7 +69,7 @@ struct EndpointSlicePlan {
 /// order to orphan it.
 bool is_orphan(const kube::Object& slice);
 
-/// `live` is the EndpointSlice of that name, null where there is none.
+/// Plans the EndpointSlice of a ShadowEndpointSlice. `live` is the EndpointSlice of that name, null if there is none.
 ///
 /// Of each endpoint the first address counts, as it does for proxies. It is judged after it is mapped: those that are
 /// not declared, that this cluster has itself, or that no endpoint can have are left out, and what is in the slice

@@ -1,4 +1,4 @@
-// What the copies of all kinds have in common.
+// The parts that the copies of all kinds have in common.
 // Tested by test/unit/core/reflection/contract_test.cpp.
 #pragma once
 

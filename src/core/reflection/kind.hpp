@@ -33,8 +33,8 @@ struct ReflectedKind {
     std::chrono::milliseconds settle{}, interval{};
   };
   Pace pace = {};
-  /// Forging looks up `ForgingContext::endpoints`: where that is null, nothing of the kind is reflected, and copies
-  /// that are there go.
+  /// Forging looks up `ForgingContext::endpoints`: if that is null, nothing of the kind is reflected, and copies that
+  /// are there are removed.
   bool needs_endpoints = false;
   /// The name of the copy of an object of this name; "" = an object of this name is never reflected.
   std::string (*remote_name)(std::string_view local, const core::ForgingContext& ctx) =
@@ -53,8 +53,8 @@ struct ReflectedKind {
   std::string_view typed_as = {};
   /// The object whose annotations select one that has none of its own; null = there is none.
   std::optional<kube::Object> (*selected_by)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
-  /// Why an object is never reflected, whatever policy and annotations say: a clause that its Event tells, "" = nobody
-  /// needs to be told; nullopt = it may be reflected.
+  /// Why an object is never reflected, whatever policy and annotations say: a clause for its Event, "" = no Event is
+  /// needed; nullopt = it may be reflected.
   std::optional<std::string_view> (*never_reflected)(const kube::Object& local) =
       [](const kube::Object&) -> std::optional<std::string_view> { return std::nullopt; };
   /// Why an object at the provider that has both our labels is no copy: a clause, "" = it is a copy.
@@ -64,11 +64,11 @@ struct ReflectedKind {
   kube::Object (*forge)(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx);
   /// What of a reflected object its copy lacks, a sentence for its Event; "" = nothing. Null: copies lack nothing.
   std::string (*left_out)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
-  /// How a copy stands to what is wanted, beside labels and annotations. `wanted` is what `forge` made, with the
+  /// How a copy compares with what is wanted, beside labels and annotations. `wanted` is what `forge` made, with the
   /// digest.
   Comparison (*compare)(const kube::Object& live, const kube::Object& wanted) = compare_contained;
-  /// What comes home of a copy that is as its object wants it: the status that the object is to have, null = none. Not
-  /// set: nothing comes home.
+  /// The status that an object is to have, from a copy that is as the object wants it; null = none. Not set: no status
+  /// comes home.
   kube::json::value (*gather)(const kube::Object& local, const kube::Object& remote) = nullptr;
 
   /// A merge patch that takes away what others have added to a copy, because an apply takes away only what it has made;
@@ -81,7 +81,7 @@ struct ReflectedKind {
 namespace reflection_action {
 /// All is as it should be, or nothing is wanted.
 struct Keep {
-  /// For a Normal ReflectionDisabled on the local object, once, where it is never reflected; "" = no Event.
+  /// For a Normal ReflectionDisabled on the local object, once, if it is never reflected; "" = no Event.
   std::string message = {};
 };
 /// An object of somebody else has the name: Warning FailedReflection on the local object; no retry.
@@ -97,8 +97,8 @@ struct Remove {
 /// Server-side apply under the manager reflection.liqo.io.
 struct Apply {
   kube::Object desired;
-  /// False where no copy is known: without force, fields of somebody else who took the name meanwhile answer 409. True
-  /// for a copy of ours, whose UID is in `desired`.
+  /// False if no copy is known: without force, the API server answers 409 for fields of somebody else who took the name
+  /// meanwhile. True for a copy of ours, whose UID is in `desired`.
   bool force = false;
 };
 /// Take away what others have added to a copy that is right otherwise.
@@ -119,7 +119,7 @@ struct ReflectionRule {
   bool without_notes = false;
 };
 
-/// The copy that an object is to have, its digest among the annotations; nothing where it is not to be reflected.
+/// The copy that an object is to have, its digest among the annotations; nothing if it is not to be reflected.
 std::optional<kube::Object> wanted_copy(const ReflectionRule& rule, const kube::Object& local,
                                         std::string_view remote_namespace);
 
@@ -133,7 +133,8 @@ bool is_copy(const ReflectedKind& kind, const kube::Object& remote, const core::
 ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local, const kube::Object* remote,
                                std::string_view remote_namespace);
 
-/// Likewise, where `wanted` is known: what wanted_copy() says of `local`, nothing where that is null.
+/// Decides about one object whose `wanted` copy is known: the result of wanted_copy() for `local`, nothing if that is
+/// null. `local` or `remote` may be null.
 ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local,
                                std::optional<kube::Object> wanted, const kube::Object* remote);
 

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = kube::json;
 
-/// The most bytes of a word of a template that are told.
+/// The most bytes of a word of a template that are shown.
 constexpr std::size_t max_word = 64;
 constexpr KindPolicy switched_off{.selection = SelectionPolicy::allow_list, .workers = 0};
 

@@ -23,9 +23,9 @@ struct KindPolicy {
 /// The most workers that an option or a template may ask for.
 inline constexpr int max_workers = 1024;
 
-/// What may be said of a kind: "DenyList", "AllowList", and "All" where a DenyList is not all that there is.
+/// The selections that a kind can have: "DenyList", "AllowList", and "All" if a DenyList does not select everything.
 std::vector<SelectionPolicy> selections_of(const ReflectedKind& kind);
-/// Reads one of these words; nothing where the text is none of them.
+/// Reads one of these words; nothing if the text is none of them.
 std::optional<SelectionPolicy> read_selection(const ReflectedKind& kind, std::string_view text);
 /// The word for a selection, as options and templates have it: "DenyList".
 std::string_view name_of(SelectionPolicy policy);
@@ -33,7 +33,7 @@ std::string_view name_of(SelectionPolicy policy);
 /// The name of a kind as options and templates have it: "configmap".
 std::string option_name(const ReflectedKind& kind);
 
-/// The policies of all kinds. One that nothing is said of has the usual one.
+/// The policies of all kinds. A kind without a setting has the usual one.
 class Policies {
  public:
   /// The policy of a kind: what was set, else the usual one.
@@ -46,8 +46,8 @@ class Policies {
   std::map<std::string, KindPolicy, std::less<>> kinds_;
 };
 
-/// What holds where a VkOptionsTemplate says something: its `reflectorsConfig`, and over that the same options among
-/// its `extraArgs`.
+/// The policies under a VkOptionsTemplate: its `reflectorsConfig`, and over that the same options among its
+/// `extraArgs`.
 struct TemplatePolicies {
   Policies policies;
   /// What cannot be read, each a clause. Such a kind is not reflected: what was meant may be less than all.
@@ -55,7 +55,8 @@ struct TemplatePolicies {
   std::vector<std::string> not_followed;  ///< as the function of this name says
   bool operator==(const TemplatePolicies&) const = default;
 };
-/// `custom`: the names of custom resources, of which it may say as much as of the kinds of the table.
+/// Puts the settings of a template over the usual policies. `custom`: the names of custom resources, for which it may
+/// set as much as for the kinds of the table.
 TemplatePolicies policies_under(const Policies& usual, const kube::Object& options_template,
                                 std::span<const std::string> custom = {});
 
@@ -64,14 +65,13 @@ struct AlwaysDone {
   bool shows_addresses = false;  ///< pods have their addresses, and Services their endpoints
   bool offers_storage = false;   ///< claims of the virtual class get volumes
 };
-/// The fields of a template that set up a separate virtual kubelet and need not be said.
+/// The fields of a template that set up a separate virtual kubelet and may be left out.
 inline constexpr std::array<std::string_view, 8> fields_of_separate_kubelet = {
     "extraAnnotations", "extraLabels", "imagePullSecrets", "metricsAddress",
     "pullPolicy",       "replicas",    "resources",        "tolerations"};
-/// What a template asks for and nobody here does, each a clause: kinds that do not exist, and those of the Go version
-/// that cannot be switched off here; arguments that nobody knows, labels of Nodes that are reserved, and what a
-/// separate virtual kubelet would be set up by. `policies` are those under the template, with `custom`, the names of
-/// further kinds.
+/// The settings of a template that have no effect here, each a clause. These are kinds that do not exist, those of the
+/// Go version that cannot be switched off here, unknown arguments, reserved labels of Nodes, and the settings of a
+/// separate virtual kubelet. `policies` are those under the template, with `custom`, the names of further kinds.
 std::vector<std::string> not_followed(const kube::Object& options_template, const Policies& policies,
                                       std::span<const std::string> custom, const AlwaysDone& done);
 /// Why pods are to have no tokens for the API server at home, a clause: `serviceaccount` has no workers, or what cannot

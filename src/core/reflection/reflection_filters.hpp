@@ -1,4 +1,4 @@
-// Which labels and annotations are left out of copies, also where the virtual nodes of one provider differ about them.
+// Which labels and annotations are left out of copies, also if the virtual nodes of one provider differ about them.
 #pragma once
 
 #include <span>
@@ -25,7 +25,7 @@ std::vector<std::string> default_annotations_not_reflected();
 ReflectionFilters filters_of(const kube::Object& virtual_node, const kube::Object* options_template,
                              const ReflectionFilters& everywhere);
 /// The VirtualNode whose filters hold for copies, which all virtual nodes of that provider share: the oldest, and of
-/// several equally old ones the first by name. nullptr where the provider has none.
+/// several equally old ones the first by name. nullptr if the provider has none.
 const kube::Object* filters_decided_by(std::span<const kube::Object> virtual_nodes, std::string_view provider);
 
 }  // namespace liqo::core

@@ -8,7 +8,7 @@ namespace liqo::core {
 
 /// Whether the slice carries one of the cordon marks: an annotation with any value but "false", "False" and "0".
 bool is_cordoned(const kube::Object& slice);
-/// Whether the slice carries the drain mark, read likewise.
+/// Whether the slice carries the drain mark: an annotation with any value but "false", "False" and "0".
 bool is_drained(const kube::Object& slice);
 
 }  // namespace liqo::core

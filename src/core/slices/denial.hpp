@@ -1,4 +1,4 @@
-// What the denial of a slice means at its consumer: whether what was granted before goes on.
+// The meaning of a denied slice for its consumer: whether what was granted before goes on.
 // Tested by test/unit/core/offloading/capacity_test.cpp.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace liqo::core {
 /// and the Node takes pods. Known by the reason of the condition, because drains deny a slice, too.
 bool keeps_grant(const kube::Object& slice);
 
-/// For people at the consumer, where keeps_grant(): what is denied in the provider's words, what goes on, and what to
-/// do; nothing for any other slice.
+/// For people at the consumer, if keeps_grant(): what is denied in the provider's words, what goes on, and what to do;
+/// nothing for any other slice.
 std::optional<std::string> denied_request_text(const kube::Object& slice);
 
 }  // namespace liqo::core

@@ -60,7 +60,7 @@ Accept grant(const SliceRequest& request, Resources granted) {
               .slice_class = request.slice_class, .request = request.resources, .granted = std::move(granted)}};
 }
 
-/// The most of the resource that this slice can get; nullopt where it is not bounded.
+/// The most of the resource that this slice can get; nullopt if it is not bounded.
 std::optional<kube::Quantity> bound_of(const GrantLimits& limits, const std::string& name) {
   std::optional<kube::Quantity> bound;
   if (const auto found = limits.slice.find(name); found != limits.slice.end()) bound = found->second;
@@ -72,7 +72,7 @@ std::optional<kube::Quantity> bound_of(const GrantLimits& limits, const std::str
   return bound;
 }
 
-/// At most so many slices are named where a grant is refused for what they have.
+/// The most slices that are named if a grant is refused for what they have.
 constexpr std::size_t max_named = 4;
 
 /// Whether nothing bounds how much of the resource the slice may come to have.
@@ -85,7 +85,7 @@ kube::Quantity taken(const SliceHold& hold, std::string_view name) {
   return std::max(amount(hold.granted, name), amount(hold.held, name));
 }
 
-/// Who has the others' amount of the resource, as an insertion; "" where that is not known.
+/// Who has the others' amount of the resource, as an insertion; "" if that is not known.
 std::string tell_holds(const GrantLimits& limits, const std::string& name) {
   std::vector<const SliceHold*> takers;
   for (const SliceHold& hold : limits.holds)
@@ -110,7 +110,7 @@ std::string tell_holds(const GrantLimits& limits, const std::string& name) {
   return told.empty() ? "" : " (" + told + ")";
 }
 
-/// What helps where the others have too much.
+/// What helps if the others have too much.
 std::string_view remedy(const GrantLimits& limits, const std::string& name) {
   const bool is_use = std::ranges::any_of(
       limits.holds, [&](const SliceHold& hold) { return amount(hold.granted, name) < amount(hold.held, name); });
@@ -133,8 +133,8 @@ std::string refuse_amounts(const GrantLimits& limits, const Resources& granted, 
   return {};
 }
 
-/// A Quota that does not name `pods` does not count them: where the policy bounds them, a slice that names none gets
-/// what is left. Answers why there is nothing left, "" where there is.
+/// A Quota that does not name `pods` does not count them: if the policy bounds them, a slice that names none gets what
+/// is left. Returns why there is nothing left, "" if there is.
 std::string name_pods(const GrantLimits& limits, Resources& granted) {
   static const std::string pods = "pods";
   const auto left = bound_of(limits, pods);
@@ -219,7 +219,7 @@ GrantPlan plan_grant(const GrantInputs& in) {
     plan.message += request_waits_text;
     return plan;
   }
-  // What a setting says that cannot be read is not known, and not what it says by default.
+  // The value of a setting that cannot be read is not known: the default does not take its place.
   if (const std::string mistake = in.policy.mistake(); !mistake.empty())
     return negotiated ? GrantPlan(grant(request, in.record->granted))
                       : deny_request(in, slice_reasons::request_denied, mistake);

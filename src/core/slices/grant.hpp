@@ -1,4 +1,4 @@
-// What the provider grants to a ResourceSlice. Pure.
+// The grant of a provider to a ResourceSlice. Pure.
 #pragma once
 
 #include <optional>

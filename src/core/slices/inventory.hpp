@@ -1,4 +1,4 @@
-// What is free in the provider's cluster, kept up to date change by change.
+// The resources that are free in the provider's cluster, kept up to date change by change.
 // Tested by test/unit/core/slices/share_test.cpp.
 #pragma once
 
@@ -23,9 +23,9 @@ bool is_shared_node(const kube::Object& node);
 /// much as there are resources, however many nodes and namespaces there are. One thread.
 class Inventory {
  public:
-  /// Takes the state of a node; null where it is gone.
+  /// Takes the state of a node; null if it is gone.
   void set_node(const std::string& name, const kube::Object* node);
-  /// Takes the state of a pod; null where it is gone. Pods that have finished or are not bound yet hold nothing.
+  /// Takes the state of a pod; null if it is gone. Pods that have finished or are not bound yet hold nothing.
   void set_pod(const kube::ObjectKey& key, const kube::Object* pod);
   /// Takes the consumer whose pods are offloaded into a namespace; "" = none.
   void set_namespace(const std::string& ns, std::string consumer);
@@ -56,7 +56,7 @@ class Inventory {
   enum class Change { add, take };
 
   static void change_sum(kube::QuantitySum& sum, const kube::QuantitySum& amount, Change change);
-  /// What has become zero goes.
+  /// Changes the sums by the amount; a sum that becomes zero is removed.
   static void change_sums(Sums& sums, const std::string& resource, const kube::QuantitySum& amount, Change change);
   static void change_part(Parts& parts, const std::string& name, const std::string& resource,
                           const kube::QuantitySum& amount, Change change);

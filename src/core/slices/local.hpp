@@ -28,7 +28,7 @@ struct Refuse {
 using LocalSlicePlan = std::variant<local_slice_action::Keep, local_slice_action::Patch, local_slice_action::Refuse>;
 
 /// Fills in the IDs of consumer and provider and the labels of replication, and sets the signing request (base64 of
-/// PEM) to `csr`, where one is given. `provider` is the cluster of the slice's tenant namespace; "" = the namespace is
+/// PEM) to `csr`, if one is given. `provider` is the cluster of the slice's tenant namespace; "" = the namespace is
 /// none. Other values are never changed; a slice whose values contradict these is refused.
 LocalSlicePlan plan_local_slice(const kube::Object& slice, std::string_view own_cluster, std::string_view provider,
                                 std::string_view csr);

@@ -48,7 +48,7 @@ Platforms::Kind Platforms::kind_of(const kube::Object& node) {
   return kind;
 }
 
-/// API servers keep the list sorted; one that is not is of no kind here, and is counted anew.
+/// API servers keep the list sorted; one that is not is of no kind here, and is counted again.
 bool Platforms::is_of(const kube::Object& node, const Kind& kind) {
   const auto is_same = [](const kube::json::value& said, const std::string& known) {
     return said.is_string() && said.get_string() == known;

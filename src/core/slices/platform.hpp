@@ -1,4 +1,4 @@
-// The OS, architecture and declared features of its machines that a provider tells its consumers.
+// The OS, architecture and declared features of its machines that a provider reports to its consumers.
 #pragma once
 
 #include <compare>
@@ -10,11 +10,11 @@
 
 namespace liqo::core {
 
-/// What a consumer is told.
+/// What is reported to a consumer.
 struct Platform {
-  std::string os, architecture;                     ///< the values of the labels; "" = not told
+  std::string os, architecture;                     ///< the values of the labels; "" = not reported
   std::vector<std::string> features = {};           ///< that all nodes declare (`status.declaredFeatures`), sorted
-  std::vector<std::string> features_left_out = {};  ///< those that all nodes declare and that cannot be told
+  std::vector<std::string> features_left_out = {};  ///< those that all nodes declare and that cannot be reported
   bool operator==(const Platform&) const = default;
 };
 
@@ -27,16 +27,17 @@ class Platforms {
   Platforms(Platforms&&) = default;
   Platforms& operator=(Platforms&&) = default;
 
-  /// Takes the state of a node; null where it is gone. Nodes that are not for consumers (is_for_consumers) do not
-  /// count. False: what counts is as it was, so that common() has the same answer. That is found out without allocating
+  /// Takes the state of a node; null if it is gone. Nodes that are not for consumers (is_for_consumers) do not count.
+  /// False: what counts is as it was, so that common() has the same answer. That is found out without allocating
   /// anything, because it is so for nearly all heartbeats.
   bool set_node(const std::string& name, const kube::Object* node);
 
-  /// Nodes with a lasting taint decide only where all nodes have one, because consumers' tolerations are left out of
-  /// their pods. Linux nodes decide where there are any, because pods are for Linux unless they say otherwise; another
-  /// OS is told only where all nodes have it. Of several architectures none is told, and virtual nodes are amd64 then.
-  /// Where amd64 is not among them, that would be wrong for every pod, so that the first by name is told. Features are
-  /// told that each of the nodes that decide declares, because a pod may come to any of them.
+  /// The platform that is reported. Nodes with a lasting taint decide only if all nodes have one, because consumers'
+  /// tolerations are left out of their pods. Linux nodes decide if there are any, because pods are for Linux unless
+  /// they say otherwise; another OS is reported only if all nodes have it. Of several architectures none is reported,
+  /// and virtual nodes are amd64 then. If amd64 is not among them, that would be wrong for every pod, so that the first
+  /// by name is reported. A feature is reported if each of the nodes that decide declares it, because a pod may come to
+  /// any of them.
   Platform common() const;
 
  private:

@@ -51,7 +51,7 @@ struct ReadPolicy : SlicePolicy {
 /// The ConfigMap in Liqo's namespace whose keys are the names of flags without dashes in front.
 inline constexpr std::string_view policy_config_map = "liqo-sharing-policy";
 
-/// These names.
+/// The names of the flags.
 namespace policy_settings {
 inline constexpr std::string_view default_resources = "default-node-resources", percentage = "sharing-percentage",
                                   enforcement = "default-limits-enforcement",
@@ -65,16 +65,16 @@ inline constexpr std::string_view default_resources = "default-node-resources", 
 /// Errc::invalid_input for an invalid text or an unknown name; the policy is unchanged then.
 kube::Result<void> set_policy(SlicePolicy& policy, std::string_view name, std::string_view text);
 
-/// What reading it has given.
+/// The result of reading the policy.
 struct PolicyReading {
   ReadPolicy policy;
   std::vector<std::string> mistakes;  ///< one sentence for each key that cannot be read, and what holds instead
 };
 /// The policy of the flags, overridden by the keys of the ConfigMap, which may be null. A key that cannot be read keeps
-/// the value of `last`, the policy before; where that is null, or did not know it either, it is unknown.
+/// the value of `last`, the policy before; if that is null, or did not know it either, it is unknown.
 PolicyReading read_policy(const SlicePolicy& flags, const kube::Object* config_map, const ReadPolicy* last);
 
-/// The percentage that the Tenant's annotation gives one consumer instead of that of the policy; nothing where there is
+/// The percentage that the Tenant's annotation gives one consumer instead of that of the policy; nothing if there is
 /// none. Errors: Errc::invalid_input.
 kube::Result<std::optional<int>> read_tenant_percentage(const kube::Object& tenant);
 

@@ -21,7 +21,7 @@ std::string in_provider_words(std::string_view answer, std::string_view consumer
       {"this cluster", who},
   };
   std::string words;
-  // All at once: what has been turned is not turned back.
+  // All at once, so that a name that was swapped is not swapped back.
   while (!answer.empty()) {
     const auto* turn = std::ranges::find_if(turns, [&](const auto& each) { return answer.starts_with(each.first); });
     const bool stays = turn == std::end(turns);

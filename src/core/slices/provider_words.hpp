@@ -1,4 +1,4 @@
-// The answer to a ResourceSlice, which is written for its consumer, in the words of who reads it at the provider. Pure.
+// The answer to a ResourceSlice, which is written for its consumer, in words for its readers at the provider. Pure.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace liqo::core {
 
-/// What an answer advises its consumer to do. The provider's reader is told something else, or nothing.
+/// What an answer advises its consumer to do. A reader at the provider gets other advice, or none.
 namespace slice_advice {
 inline constexpr std::string_view ask_for_less_of_slice =
     ": ask for less, or its operator for more (maxSliceResources in the policy)";
@@ -21,8 +21,8 @@ inline constexpr std::string_view set_back = ": set the spec back to what it was
 inline constexpr std::string_view to_correct = "its operator has to correct ";
 }  // namespace slice_advice
 
-/// The answer with both names turned round: "the provider" is "this cluster" here, and "this cluster" is the consumer.
-/// The advice is what an operator of the provider can do.
+/// The answer with both names swapped: "the provider" is "this cluster" here, and "this cluster" is the consumer. The
+/// advice is what an operator of the provider can do.
 std::string in_provider_words(std::string_view answer, std::string_view consumer);
 
 }  // namespace liqo::core

@@ -60,7 +60,7 @@ std::optional<json::object> plan_quota_status(const kube::Object& quota, const Q
   const json::object& bounds = api::Quota(quota).resources();
   Resources used, reserved;
   for (const auto& [name, bound] : bounds) used.emplace(name, kube::Quantity());
-  // The status has `pods` as a number of its own, so `used` has it only where the Quota bounds it. A resource that is
+  // The status has `pods` as a number of its own, so `used` has it only if the Quota bounds it. A resource that is
   // bounded no longer may still be in use, and is shown.
   const auto shown = [&bounds](const auto& entry) {
     return bounds.contains(entry.first) || (!entry.second.is_zero() && entry.first != "pods");

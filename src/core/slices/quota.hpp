@@ -22,8 +22,8 @@ struct QuotaWish {
 /// The Quota to create beside the slice, which owns it. `wish.record` is set.
 kube::Object forge_quota(const kube::Object& slice, const QuotaWish& wish);
 
-/// The merge patch that makes the Quota as wished; it carries the resourceVersion. Nothing where it is so already.
-/// Equal amounts keep their spelling.
+/// The merge patch that makes the Quota as wished; it carries the resourceVersion. Nothing if it is so already. Equal
+/// amounts keep their spelling.
 std::optional<kube::json::object> plan_quota_update(const kube::Object& quota, const kube::Object& slice,
                                                     const QuotaWish& wish);
 
@@ -37,8 +37,8 @@ struct QuotaUsage {
   std::int64_t pods = 0;
 };
 
-/// The merge patch of the Quota's status, with its UID; nothing where it shows this already. `used` is shown for each
-/// resource that the Quota bounds, also where it is zero; `reserved` only where it is not.
+/// The merge patch of the Quota's status, with its UID; nothing if it shows this already. `used` is shown for each
+/// resource that the Quota bounds, also if it is zero; `reserved` only if it is not.
 std::optional<kube::json::object> plan_quota_status(const kube::Object& quota, const QuotaUsage& usage);
 
 }  // namespace liqo::core

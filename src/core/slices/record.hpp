@@ -18,8 +18,8 @@ struct SliceRecord {
   Resources granted;
 };
 
-/// The record on a Quota that belongs to the slice of that UID; nothing where the Quota belongs to an earlier slice of
-/// the same name. From a Quota without a readable record only the granted amounts are known.
+/// The record on a Quota that belongs to the slice of that UID; nothing if the Quota belongs to an earlier slice of the
+/// same name. From a Quota without a readable record only the granted amounts are known.
 std::optional<SliceRecord> read_slice_record(const kube::Object& quota, std::string_view slice_uid);
 /// The text that `read_slice_record` reads.
 std::string write_slice_record(const SliceRecord& record);

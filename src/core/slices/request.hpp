@@ -1,4 +1,4 @@
-// What a ResourceSlice asks for, read once and checked.
+// The request of a ResourceSlice, read once and checked.
 // Tested by test/unit/core/slices/grant_test.cpp.
 #pragma once
 
@@ -21,13 +21,13 @@ inline constexpr std::size_t max_slice_resources = 64;
 /// Most characters of a slice's name: with a '-' and twelve digits it is the value of a label on every ShadowPod.
 inline constexpr std::size_t max_slice_name = 50;
 
-/// Most bytes that are told of what is wrong with the resources: a name or an amount that cannot be read may be as long
-/// as its object.
+/// The most bytes of the words about what is wrong with the resources: a name or an amount that cannot be read may be
+/// as long as its object.
 inline constexpr std::size_t max_mistake = 300;
 
 /// What a ResourceSlice asks for.
 struct SliceRequest {
-  std::string slice_class;  ///< "default" where none is named
+  std::string slice_class;  ///< "default" if none is named
   Resources resources;
   std::string problem;  ///< why it cannot be answered, one sentence; "" = it can
 };

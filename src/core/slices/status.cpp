@@ -46,7 +46,7 @@ json::object node_labels(const SlicePolicy& policy, const Platform* platform, co
   for (const std::string& feature : platform ? platform->features : features_of(shown))
     labels[feature_key(feature)] = "true";
   for (const auto& [name, value] : policy.cluster_labels) {
-    // By another value the operator keeps a feature back: consumers would refuse the label, and tell of it.
+    // By another value the operator keeps a feature back: consumers would refuse the label, and report that.
     if (is_feature_key(name) && !is_feature_label(name, value))
       labels.erase(name);
     else
@@ -82,7 +82,7 @@ std::optional<json::object> plan_slice_status(const kube::Object& slice, const G
       status["resources"] = write_resources(accept->record.granted);
     const ReadPolicy& policy = offer.policy;
     // An empty list is left out, as the Go version does: otherwise both versions would undo each other's write. What is
-    // not known stays as it was told.
+    // not known stays as it was written.
     if (policy.is_known(policy_settings::storage) && policy.is_known(policy_settings::storage_class_name))
       set_or_erase(status, "storageClasses", offer.storage_classes);
     if (policy.is_known(policy_settings::ingress))

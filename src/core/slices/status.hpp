@@ -1,4 +1,4 @@
-// What the provider writes into the status of a slice.
+// The status of a slice as the provider writes it.
 // Tested by test/unit/core/slices/objects_test.cpp.
 #pragma once
 
@@ -21,20 +21,20 @@ struct SliceOffer {
   const Platform* platform = nullptr;        ///< null = not known yet: the labels that are shown stay
 };
 
-/// The merge patch, with the resourceVersion, by which the slice's status shows the plan; nothing where it does so
-/// already, or where the plan leaves it alone. Granted resources stay when a later request is denied. Equal quantities
+/// The merge patch, with the resourceVersion, by which the slice's status shows the plan; nothing if it does so
+/// already, or if the plan leaves it alone. Granted resources stay when a later request is denied. Equal quantities
 /// keep their spelling. The labels for the consumer's nodes are those of the policy, and OS, architecture and
-/// features of the platform where the policy does not name them. A policy that names a feature with another value than
+/// features of the platform if the policy does not name them. A policy that names a feature with another value than
 /// "true" keeps it back.
 std::optional<kube::json::object> plan_slice_status(const kube::Object& slice, const GrantPlan& plan,
                                                     const SliceOffer& offer, kube::WallTime now);
 
 /// For a slice of a custom class whose tenant is active: the patch that takes back our own denial. The slice is
-/// Accepted again where something is `granted` (it has a Quota); else the condition is removed, as if there had been no
+/// Accepted again if something is `granted` (it has a Quota); else the condition is removed, as if there had been no
 /// answer.
 std::optional<kube::json::object> plan_slice_restore(const kube::Object& slice, bool granted, kube::WallTime now);
 
-/// The patch that sets the condition "Authentication", with the parameters where they are given.
+/// The patch that sets the condition "Authentication", with the parameters if they are given.
 std::optional<kube::json::object> plan_slice_authentication(const kube::Object& slice, bool accepted,
                                                             const kube::json::object* auth_params, kube::WallTime now);
 

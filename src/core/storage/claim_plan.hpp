@@ -1,4 +1,4 @@
-// What one claim of StorageClass liqo needs, as far as the claim and its volume show. Pure.
+// The plan for one claim of StorageClass liqo, as far as the claim and its volume show what it needs. Pure.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ namespace claim_action {
 struct Nothing {
   bool operator==(const Nothing&) const = default;
 };
-/// Remove what was made for the claim, which goes before it has a volume.
+/// Remove what was made for the claim, which is being deleted before it has a volume.
 struct Abandon {
   bool operator==(const Abandon&) const = default;
 };
-/// The claim goes and has its volume: what was remembered of it is not needed any more.
+/// The claim is being deleted and has its volume: what was remembered of it is not needed any more.
 struct Forget {
   bool operator==(const Forget&) const = default;
 };
@@ -34,7 +34,7 @@ struct Adopt {
   std::string cluster;  ///< `unrecorded_place`
   bool operator==(const Adopt&) const = default;
 };
-/// Tell that the volume of the claim's name is somebody else's.
+/// Report that the volume of the claim's name is somebody else's.
 struct Refuse {
   bool operator==(const Refuse&) const = default;
 };
@@ -46,7 +46,7 @@ struct Take {
 struct Make {
   bool operator==(const Make&) const = default;
 };
-/// The claim had its volume. Where the API server does not have it either, plan as for Make.
+/// The claim had its volume. If the API server does not have it either, plan as for Make.
 struct Recover {
   bool operator==(const Recover&) const = default;
 };

@@ -10,8 +10,8 @@
 
 namespace liqo::core::storage {
 
-/// What a process remembers of claims, by their UIDs. A restart begins each wait anew; which claims are in doubt then,
-/// their finalizers say.
+/// What a process remembers of claims, by their UIDs. After a restart each wait starts again, and the finalizers of
+/// claims show which of them are in doubt.
 class ClaimTimes {
  public:
   /// How long the claim has waited by `now`; the first call begins the wait.

@@ -15,7 +15,7 @@ namespace liqo::core::storage {
 struct RemoteData {
   std::string cluster;
   std::string twin;        ///< the namespace there; "" = not recorded, as on volumes of the Go version
-  kube::ObjectKey claim;   ///< at home; empty where a retained volume has no claim
+  kube::ObjectKey claim;   ///< at home; empty if a retained volume has no claim
   std::string claim_uid;   ///< "" = the volume does not say
   std::string volume;      ///< the PersistentVolume at home; "" = there is none yet
   bool has_claim = false;  ///< false: the claim is gone and the data is still there
@@ -24,8 +24,8 @@ struct RemoteData {
 };
 
 /// The data of a PersistentVolume, also of a retained one whose claim or namespace is gone. A volume of the Go version
-/// counts until its data is to be deleted, because nothing else keeps its twin. Nothing where the data is not in
-/// another cluster.
+/// counts until its data is to be deleted, because nothing else keeps its twin. Nothing if the data is not in another
+/// cluster.
 std::optional<RemoteData> data_of_volume(const kube::Object& volume);
 /// The data of a claim whose provisioning at a provider has begun; it may not have its PersistentVolume yet.
 std::optional<RemoteData> data_of_claim(const kube::Object& claim);

@@ -21,7 +21,7 @@ bool is_due(const kube::Object& claim, std::string_view storage_class);
 bool is_bound(const kube::Object& claim);
 /// The name of the volume of a claim.
 std::string volume_name(const kube::Object& claim);
-/// Whether the claim has been bound to that volume, also where the volume is gone.
+/// Whether the claim has been bound to that volume, also if the volume is gone.
 bool had_volume(const kube::Object& claim);
 /// Whether the volume was made by us for that claim.
 bool is_volume_of(const kube::Object& volume, const kube::Object& claim);
@@ -47,9 +47,9 @@ bool is_given_to(const kube::Object& volume, const kube::Object& claim);
 /// The merge patch by which a backing claim notes that it stands behind `claim`.
 kube::json::object backing_notes(const kube::Object& claim);
 
-/// The backing that the volume records; nothing where it records none.
+/// The backing that the volume records; nothing if it records none.
 std::optional<Backing> recorded_backing(const kube::Object& volume);
-/// The recorded backing of a volume whose name shows that it is ours; else nothing. Callers act on it only where the
+/// The recorded backing of a volume whose name shows that it is ours; else nothing. Callers act on it only if the
 /// backing claim agrees (`is_backing_of`).
 std::optional<Backing> backing_of(const kube::Object& volume);
 
@@ -59,10 +59,10 @@ std::string_view cluster_by_affinity(const kube::Object& volume);
 /// cluster. Nothing for other volumes.
 std::optional<std::string> unrecorded_place(const kube::Object& volume, const kube::Object& claim);
 /// Whether the Go version made `backing` to hold the data of the claim: at the provider of `clusters`, or in this
-/// cluster where that is null.
+/// cluster if that is null.
 bool is_unrecorded_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair* clusters);
 /// Whether we made `backing` at the provider of `clusters` for a claim of the same namespace and name that is not this
-/// one. Where nothing at home stands for that claim any more, as after a restore, its data is this claim's.
+/// one. If nothing at home stands for that claim any more, as after a restore, its data is this claim's.
 bool is_stray_backing(const kube::Object& backing, const kube::Object& claim, const ClusterPair& clusters);
 /// The merge patch that records the backing on a volume.
 kube::json::object backing_record(const Backing& backing);
@@ -84,7 +84,7 @@ kube::json::array volume_modes(const kube::Object& claim, const kube::Object& ba
 struct ObservedBacking {
   const Backing& recorded;
   const kube::Object& claim;  ///< the backing claim; once it is bound, its capacity is that of the volume
-  /// The volume of the backing claim, where the data is in this cluster; null where it is at a provider.
+  /// The volume of the backing claim, if the data is in this cluster; null if it is at a provider.
   const kube::Object* volume = nullptr;
 };
 /// The volume of the claim.

@@ -17,9 +17,9 @@ inline constexpr std::string_view carrier_label = "app.kubernetes.io/component",
 inline constexpr std::array<std::string_view, 3> carrier_command{"/usr/bin/liqoctl", "volume", "hold"};
 
 /// Whether the pod says that it is one: by its labels, by a container that runs the command, by a claim, and by a
-/// deadline after which nothing of it is left. Anybody may say so. Who may move volumes is asked where it matters, of
-/// whoever creates the pod; so a pod that has an owner is none, since its creator is a controller that has rights of
-/// its own, and not whoever wanted the pod.
+/// deadline after which nothing of it is left. Anybody may write such a pod: where it matters, its creator is checked
+/// for the right to move volumes. Therefore a pod that has an owner is none. Its creator is a controller with rights of
+/// its own, and not the user who wanted the pod.
 bool is_volume_carrier(const kube::json::object& pod);
 
 }  // namespace liqo::core::storage

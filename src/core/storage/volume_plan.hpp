@@ -1,4 +1,4 @@
-// What is to be done next about one claim of StorageClass liqo.
+// The next step for one claim of StorageClass liqo.
 // Tested by test/unit/core/storage/volume_test.cpp.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Whether the claim at a provider that is to hold data waits for its first pod. A consumer may not read the provider's
-// StorageClasses, which say so: the Events of the claim tell. Pure.
+// StorageClasses, which decide that, so it reads the Events of the claim. Pure.
 #pragma once
 
 #include "kube/base/time.hpp"

@@ -8,10 +8,10 @@ namespace {
 using namespace std::chrono_literals;
 using Stored = ApiServiceLook::Stored;
 
-/// How long it may be silent: as long as it has answered before, and where it has not yet.
+/// How long it may be silent: the first if it has answered before, the second if it has not yet.
 constexpr kube::Duration patience = 3min, trial = 1min;
 constexpr kube::Duration until_next_trial = 1h;
-/// Nobody tells when this process becomes ready.
+/// There is no notice when this process becomes ready.
 constexpr kube::Duration until_ready = 5s;
 
 ApiServicePlan plan_missing(const ApiServiceLook& look, ApiServiceMemory memory, kube::TimePoint now) {
@@ -24,7 +24,7 @@ ApiServicePlan plan_missing(const ApiServiceLook& look, ApiServiceMemory memory,
 ApiServicePlan plan_silent(const ApiServiceLook& look, ApiServiceMemory memory, kube::TimePoint now) {
   const ApiServiceStep step = look.is_right ? ApiServiceStep::leave : ApiServiceStep::write;
   if (!look.is_ready) return {.step = step, .memory = {.is_on_trial = memory.is_on_trial}, .again = until_ready};
-  // What had answered before waits for the next replica, as all of Kubernetes does.
+  // An APIService that has answered before waits for the next replica, as all of Kubernetes does.
   if (look.answers == ApiServiceAnswers::no_endpoints && !memory.is_on_trial) return {.step = step};
   if (!memory.silent_since) memory.silent_since = now;
   const kube::Duration left = (memory.is_on_trial ? trial : patience) - (now - *memory.silent_since);

@@ -1,5 +1,5 @@
-// When the APIService of consumers' figures is there. While its server does not answer, Kubernetes removes no namespace
-// of the whole cluster: figures are not worth that for long.
+// When the APIService for the usage metrics of consumers exists. While its server does not answer, Kubernetes removes
+// no namespace in the whole cluster: metrics are not worth that for long.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace liqo::core {
 enum class ApiServiceAnswers {
   yes,
   no,            ///< or nobody has looked yet
-  no_endpoints,  ///< no replica is ready: it goes on when one is
+  no_endpoints,  ///< no replica is ready: it continues when one is
 };
 ApiServiceAnswers read_available(const kube::Object& api_service);
 
@@ -28,7 +28,7 @@ struct ApiServiceLook {
   Stored stored = Stored::none;
   bool is_right = false;  ///< it says what it has to
   ApiServiceAnswers answers = ApiServiceAnswers::no;
-  bool has_front_proxy = true;  ///< API servers can prove who they are: without that none is believed
+  bool has_front_proxy = true;  ///< API servers can prove who they are: without that no caller is believed
   bool is_namespace_going = false;
   bool is_ready = true;  ///< this process could answer
 };
@@ -49,8 +49,9 @@ struct ApiServicePlan {
   std::optional<kube::Duration> again{};  ///< when to look again though nothing has changed
 };
 
-/// Never there without a front proxy. One that is not available for three minutes is withdrawn, and made again an hour
-/// later, or when the caller has cleared `memory.withdrawn`; one that was just made has a minute.
+/// Plans the next step for the APIService, which is never there without a front proxy. One that is not available for
+/// three minutes is withdrawn, and made again an hour later, or when the caller has cleared `memory.withdrawn`; one
+/// that was just made has a minute.
 ApiServicePlan plan_api_service(const ApiServiceLook& look, ApiServiceMemory memory, kube::TimePoint now);
 
 }  // namespace liqo::core

@@ -11,7 +11,7 @@ namespace {
 namespace json = kube::json;
 
 constexpr std::chrono::seconds wanted_lifetime = std::chrono::hours(1);
-/// An answer that names less would have it asked for without end.
+/// With an answer that names less it would be asked for without end.
 constexpr std::chrono::seconds least_lifetime = std::chrono::minutes(3);
 
 }  // namespace

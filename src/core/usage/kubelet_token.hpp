@@ -1,4 +1,4 @@
-// The token by which kubelets know who asks them for figures: that of a ServiceAccount which may do nothing else.
+// The token by which kubelets know who asks them for metrics: that of a ServiceAccount which may do nothing else.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ struct KubeletToken {
 /// kubelets have callers identified.
 kube::json::object forge_kubelet_token_request();
 
-/// Reads the answer. It is measured by the lifetime and not by the time of its end, so that clocks may differ. Errors:
-/// Errc::parse.
+/// Reads the answer. The token counts by its lifetime and not by the time of its end, so that clocks may differ.
+/// Errors: Errc::parse.
 kube::Result<KubeletToken> read_kubelet_token(const kube::json::value& answer);
 
 /// Why kubelets of this cluster are not asked, in one sentence with the remedy.

@@ -1,4 +1,4 @@
-// The API metrics.liqo.io/v1beta1, by which consumers read the figures of their pods: its paths and its rules.
+// The API metrics.liqo.io/v1beta1, by which consumers read the metrics of their pods: its paths and its rules.
 #pragma once
 
 #include <expected>
@@ -35,10 +35,10 @@ struct ScrapeRefusal {
 std::string scrape_path(std::string_view consumer, std::string_view kubelet_path);
 
 /// Parses `/apis/metrics.liqo.io/v1beta1/scrape/<consumer>/<path>[/<sub>]`, with any number of slashes between the
-/// parts. Refusals: 404 for other paths, 400 where kubelets have no such figures.
+/// parts. Refusals: 404 for other paths, 400 if kubelets have no such metrics.
 std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view path);
 
-/// 403 unless the user may see the figures of that consumer: members of the group named after it, as its virtual nodes
+/// 403 unless the user may see the metrics of that consumer: members of the group named after it, as its virtual nodes
 /// are, and administrators. The API server has checked before that the user may send the request at all.
 std::optional<ScrapeRefusal> refuse_scrape(const admission::User& user, std::string_view consumer);
 

@@ -106,7 +106,7 @@ std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums)
   std::string text;
   text.reserve(bytes);
   for (const auto& [name, parts] : families) {
-    // Kubelets tell these families of nodes and not of pods. One that came in here would be told twice, because the
+    // Kubelets have these families of nodes and not of pods. One that came in here would be written twice, because the
     // sums below have these names.
     if (name == node_cpu || name == node_memory) continue;
     tell(text, name, parts.front()->type, parts.front()->help);

@@ -51,9 +51,9 @@ class NodeMetricLines {
 
 /// Everything as one text. A family of several nodes is one group with one TYPE and one HELP line, as the format
 /// demands: parsers refuse a second TYPE line, and one that comes after samples. What the first node says of a family
-/// holds. With `node_sums`, node_cpu_usage_seconds_total and node_memory_working_set_bytes are told, too: not those of
-/// the nodes, which would tell about other tenants, but the sums over the consumer's pods, with the newest of their
-/// times.
+/// holds. With `node_sums`, node_cpu_usage_seconds_total and node_memory_working_set_bytes are included, too: not those
+/// of the nodes, which would show the usage of other tenants, but the sums over the consumer's pods, with the newest of
+/// their times.
 std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums);
 
 }  // namespace liqo::core

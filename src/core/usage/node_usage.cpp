@@ -6,10 +6,10 @@ namespace liqo::core::usage {
 namespace {
 
 constexpr std::int64_t shortest_span = 1000;
-// metrics-server takes a node without any CPU time or memory for one whose figures are incomplete, and shows none.
+// metrics-server takes a node without any CPU time or memory for one whose metrics are incomplete, and shows none.
 constexpr std::uint64_t least_cpu = 1000;
 constexpr std::uint64_t least_memory = 1;
-// The figures of a new pod come this late, because kubelets look at containers every ten seconds or so.
+// The metrics of a new pod come this late, because kubelets look at containers every ten seconds or so.
 constexpr std::int64_t late_by = 30'000;
 constexpr std::uint64_t max_sum = std::uint64_t(1) << 62;
 // A million cores: what is more is no rate but a count that jumped.

@@ -1,4 +1,4 @@
-// What a virtual node uses, reckoned from what its pods use. Pure.
+// The usage of a virtual node, computed from that of its pods. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace liqo::core::usage {
 
-/// Follows a count that grows, and falls only where it begins anew.
+/// Follows a count that grows, and falls only if it starts again.
 class Meter {
  public:
-  /// Takes a reading and answers by how much the count has grown since the one before; nothing for the first one. A
-  /// reading within a second of the one before does not count: the answer is 0.
+  /// Takes a reading and returns by how much the count has grown since the one before; nothing for the first one. A
+  /// reading within a second of the one before does not count: the result is 0.
   std::optional<std::uint64_t> take(const Reading& reading);
   /// The time between the last two readings, in milliseconds; 0 = there are no two.
   std::int64_t span() const { return span_; }
@@ -27,7 +27,7 @@ class Meter {
   std::int64_t span_ = 0;
 };
 
-/// The figures of a node, of which there is always something to tell.
+/// The usage of a node, of which there is always something to report.
 struct NodeReading {
   std::uint64_t cpu = 0;              ///< nanoseconds of CPU time of all its pods, those that have ended included
   std::optional<std::uint64_t> rate;  ///< nanoseconds of CPU time in a second, of the pods that run
@@ -36,13 +36,13 @@ struct NodeReading {
 };
 
 /// What is remembered of one virtual node between two looks. Its CPU time is what its pods had used at the first look
-/// and have used since; it never falls. What is remembered of a pod goes with the pod. A new process begins anew, which
-/// readers take for a restart of the node: two looks later they have figures again.
+/// and have used since; it never falls. What is remembered of a pod goes with the pod. A new process starts from
+/// nothing, which readers take for a restart of the node: two looks later they have metrics again.
 class NodeUsage {
  public:
-  /// `uid_of` tells who is there now.
+  /// `uid_of` finds the pods that are there now.
   void take(const Look& look, const UidOf& uid_of, kube::WallTime now);
-  /// As of the last look.
+  /// The usage of the node as of the last look.
   const NodeReading& node() const { return node_; }
   /// How much CPU time a pod, or a container of it, uses in a second, in nanoseconds. Nothing before two looks.
   std::optional<std::uint64_t> rate(const kube::ObjectKey& pod) const;
@@ -54,7 +54,7 @@ class NodeUsage {
   struct PodMeters {
     std::string uid;
     std::uint64_t look = 0;  ///< the number of the look that it was seen in last
-    bool has_own = false;    ///< the provider tells its CPU time as a whole
+    bool has_own = false;    ///< the provider reports its CPU time as a whole
     Meter own;
     std::map<std::string, Meter, std::less<>> containers;
     std::optional<std::uint64_t> rate() const;

@@ -5,7 +5,7 @@
 namespace liqo::core::usage {
 namespace {
 
-// More families than kubelets have, and longer names: of others the type is not told.
+// More families than kubelets have, and longer names: of others the type is not written.
 constexpr std::size_t max_families = 1024, max_name = 200;
 
 bool is_of_family(std::string_view name, std::string_view family) {

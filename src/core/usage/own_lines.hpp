@@ -9,14 +9,14 @@
 
 namespace liqo::core::usage {
 
-/// Reads text for Prometheus line by line and keeps samples of pods that are bound to the node here, written anew, so
-/// that what a provider makes up breaks nobody's scrape. Other samples, comments and help are left out; so are samples
-/// of a time far ahead. A label `pod_uid` says the UID that the pod has at home.
+/// Reads text for Prometheus line by line and keeps samples of pods that are bound to the node here. It writes them
+/// again itself, so that nothing that a provider makes up breaks a scrape. Other samples, comments and help are left
+/// out; so are samples of a time far ahead. A label `pod_uid` says the UID that the pod has at home.
 class OwnLines {
  public:
   OwnLines(UidOf uid_of, kube::WallTime now) : uid_of_(std::move(uid_of)), now_(now) {}
 
-  /// What a line becomes, with its line end and the type of its family where that was not told yet; "" = nothing.
+  /// What a line becomes, with its line end and the type of its family if that was not written yet; "" = nothing.
   std::string take(std::string_view line);
   /// How many samples were kept.
   std::size_t samples() const { return samples_; }
@@ -26,7 +26,7 @@ class OwnLines {
   kube::WallTime now_;
   std::size_t samples_ = 0;
   std::string type_of_, type_;               ///< what the last line of a type has said
-  std::set<std::string, std::less<>> told_;  ///< families of which the type was told
+  std::set<std::string, std::less<>> told_;  ///< families of which the type was written
 };
 
 }  // namespace liqo::core::usage

@@ -1,4 +1,4 @@
-// What the pods of a virtual node use, as their provider says it in one answer to GET /metrics/resource. Pure.
+// The usage of the pods of a virtual node, as their provider reports it in one answer to GET /metrics/resource. Pure.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace liqo::core::usage {
 /// The UID of a pod that is bound to the virtual node; "" = no such pod is.
 using UidOf = std::function<std::string(const kube::ObjectKey& pod)>;
 
-/// What is told of containers and pods.
+/// The measures that are reported of containers and pods.
 enum class Measure : std::uint8_t {
   cpu,        ///< nanoseconds of CPU time since the start
   memory,     ///< bytes of the working set
@@ -35,7 +35,7 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
-/// The figures of a container, or those that are told of a pod as a whole. What is not told is absent.
+/// The usage of a container, or that which is reported of a pod as a whole. What is not reported is absent.
 class Usage {
  public:
   std::optional<Reading>& operator[](Measure figure) { return readings_[static_cast<std::size_t>(figure)]; }
@@ -52,11 +52,11 @@ struct PodUsage {
 
   /// CPU or memory of the pod: its own, else the sum of its containers with the time of the newest.
   std::optional<Reading> of(Measure figure) const;
-  /// When the first of its containers that run was started; nothing where that is not told.
+  /// When the first of its containers that run was started; nothing if that is not reported.
   std::optional<std::int64_t> started() const;
 };
 
-/// All pods of the node of which there is something to tell.
+/// All pods of the node of which there is something to report.
 using Look = std::map<kube::ObjectKey, PodUsage>;
 
 /// A family of GET /metrics/resource.
@@ -84,7 +84,7 @@ inline constexpr std::array<UsageFamily, 8> usage_families = {{
 /// A reading from further ahead than this would be the newest for too long: no clock is that wrong.
 inline constexpr kube::Duration max_ahead = std::chrono::minutes(10);
 
-/// Milliseconds, in which figures have their times.
+/// Milliseconds, in which readings have their times.
 constexpr std::int64_t milliseconds(kube::WallTime::duration time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }

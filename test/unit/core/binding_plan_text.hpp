@@ -1,4 +1,4 @@
-// What a plan of a binding does, as text for tests.
+// The plan for a binding, as text for tests.
 #pragma once
 
 #include <string>

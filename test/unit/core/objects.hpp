@@ -39,8 +39,8 @@ inline ForgingContext context() {
   return ctx;
 }
 
-/// A pod at home on the node, with UID "u1" and one container "main". `status` and `spec` are JSON objects whose
-/// fields are added; `metadata` likewise.
+/// A pod at home on the node, with UID "u1" and one container "main". `status`, `spec` and `metadata` are JSON objects
+/// whose fields are added.
 inline kube::Object local_pod(std::string_view status = "{}", std::string_view spec = "{}",
                               std::string_view metadata = "{}") {
   kube::Object pod = parse(R"({"apiVersion": "v1", "kind": "Pod",
@@ -56,7 +56,7 @@ inline kube::Object local_pod(std::string_view status = "{}", std::string_view s
   return pod;
 }
 
-/// A ShadowPod or remote Pod that was made for the pod with this UID ("" = by the Go version, which says nothing).
+/// A ShadowPod or remote Pod that was made for the pod with this UID ("" = by the Go version, which notes none).
 inline kube::Object reflected(std::string_view kind, std::string_view uid, std::string_view local_uid,
                               std::string_view status = "{}", bool deleting = false) {
   kube::Object object =

@@ -98,8 +98,8 @@ Usable usable_endpoints(const kube::Object& slice, const core::ForgingContext& c
   return usable;
 }
 
-/// Tells the provider which endpoints it reaches in third clusters without this one. False: the list is too long for an
-/// annotation.
+/// Writes for the provider which endpoints in third clusters it reaches without this one. False: the list is too long
+/// for an annotation.
 bool tell_direct(const Usable& usable, json::object& metadata) {
   if (usable.direct.empty()) return true;
   json::object clusters;
@@ -158,8 +158,8 @@ Comparison compare(const kube::Object& live, const kube::Object& wanted) {
   return type(live) == type(wanted) || type(live).empty() ? compare_contained(live, wanted) : Comparison::replace;
 }
 
-/// The Service whose annotations decide about the slice; nullopt where the slice names none. Where that Service does
-/// not exist, its annotations are unknown and Kubernetes does not use the endpoints, so they stay at home.
+/// The Service whose annotations decide about the slice; nullopt if the slice names none. If that Service does not
+/// exist, its annotations are unknown and Kubernetes does not use the endpoints, so they stay at home.
 std::optional<kube::Object> selected_by(const kube::Object& slice, const core::ForgingContext& ctx) {
   const std::string_view name = slice.label(labels::service_name);
   if (name.empty()) return std::nullopt;

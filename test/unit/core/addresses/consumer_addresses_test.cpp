@@ -17,7 +17,7 @@ kube::Object configuration(std::string_view status = "True") {
                std::string(status) + R"("}]}})");
 }
 
-/// A policy with these endpointCIDRs; null = it says nothing of them.
+/// A policy with these endpointCIDRs; null = it does not name any.
 kube::Result<admission::PodPolicy> policy(const char* ranges) {
   admission::PodPolicy made;
   if (ranges) made.endpoint_ranges = parse_ranges(ranges).value();

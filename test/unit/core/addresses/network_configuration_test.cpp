@@ -1,4 +1,4 @@
-// What the Configuration of a network module says about the ranges of a peer.
+// The ranges of a peer in the Configuration of a network module.
 #include "core/addresses/network_configuration.hpp"
 
 #include "../objects.hpp"

@@ -1,4 +1,4 @@
-// What an update adds to what was stored before there was a rule against it is seen, however much was stored.
+// Finds what an update adds, however much was stored before there was a rule against it.
 #include <doctest/doctest.h>
 
 #include "core/admission/claims.hpp"

@@ -1,5 +1,5 @@
-// What a Go consumer sends all day, held against the default policy: a default that refuses one of these objects breaks
-// a peering that works. Objects that are too much for any policy get one clear line.
+// The objects that a Go consumer sends all day, checked against the default policy: a default that refuses one of these
+// objects breaks a peering that works. Objects that are too much for any policy get one clear line.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -119,7 +119,7 @@ TEST_CASE("objects that are too deep, too large or of tomorrow get one clear lin
   REQUIRE_FALSE(decoded);
   CHECK(decoded.error().text().contains("cannot be read"));
   CHECK_FALSE(decoded.error().text().contains('\n'));
-  // Where it has come in all the same, the first level is enough.
+  // If it has come in all the same, the first level is enough.
   CHECK(clear_line(ask("shadowpods", shadow({{"containers", containers()}, {"deep", std::move(deep)}})))
             .contains("spec.deep is not known to the pod firewall"));
 

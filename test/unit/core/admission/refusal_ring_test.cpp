@@ -1,4 +1,4 @@
-// What was refused is counted, merged and bounded, and comes back from its ConfigMap as it was.
+// Refusals are counted, merged and bounded, and come back from their ConfigMap as they were.
 #include "core/admission/refusal_ring.hpp"
 
 #include <algorithm>

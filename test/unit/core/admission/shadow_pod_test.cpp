@@ -104,7 +104,7 @@ TEST_CASE("a new ShadowPod is known by namespace, name and UID, as an API server
     const Answer answer = validate_shadow_pod(request, twin);
     CHECK(answer.allowed == each.word.empty());
     CHECK(answer.message.contains(each.word));
-    // Where the server makes the name it is asked about without, and in the object.
+    // If the server makes the name, the request comes without it, and the object has it.
     request.name.clear();
     CHECK(validate_shadow_pod(request, twin).allowed == each.word.empty());
   }
@@ -250,7 +250,7 @@ TEST_CASE("an update changes what may change and nothing else") {
       {shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2"}}})"),
        shadow(rome, R"({"containers":[{"name":"a"}],"resources":{"requests":{"cpu":"2","hugepages-2Mi":"4Mi"}}})"),
        "milan-1f", "spec.resources.requests.hugepages-2Mi cannot be changed"},
-      // What this cluster says of the pod is not the consumer's to say, which may drop it.
+      // What this cluster notes on the ShadowPod is not for the consumer to change, but it may drop it.
       {shadow(rome, plain), shadow(rome, plain, said), "milan-1f", "offloading.liqo.io/refused cannot be changed"},
       {shadow(rome, plain, R"({"offloading.liqo.io/refused":"full"})"), shadow(rome, plain, said), "milan-1f",
        "offloading.liqo.io/refused cannot be changed"},

@@ -230,7 +230,7 @@ TEST_CASE("a Tenant belongs into the tenant namespace of its cluster, alone") {
   around.namesakes = other;
   check(validate_tenant(creating(tenant("rome", "rome")), around), "in namespace other");
 
-  // The provider answers to a Tenant by its status; nothing is known, nor asked, about the namespace then.
+  // The provider answers a Tenant in its status; nothing is known, nor asked, about the namespace then.
   auto answering = updating(tenant("rome", "rome"), tenant("rome", "rome"));
   answering.subresource = "status";
   check(validate_tenant(answering, {}), "");
@@ -288,7 +288,7 @@ TEST_CASE("a peering user sets no policy") {
     check(check_tenant_writer(updating(plain, marked("50"), "admin")), "");
   }
 
-  // Made anew it is what it was, whatever the peering user would like it to be; an administrator decides anew.
+  // Created again it is what it was, whatever the peering user would like it to be; an administrator decides afresh.
   const std::string kept = R"({"tenantCondition":"Drained","annotations":{"liqo.io/keep-pods":"true"}})";
   check(check_tenant_writer(creating(drained, peer, tenants), kept), "");
   check(check_tenant_writer(creating(plain, peer, tenants), kept), "liqo.io/keep-pods");

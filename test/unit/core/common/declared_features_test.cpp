@@ -1,4 +1,4 @@
-// Features that nodes declare: which names can be told, how many, and what labels of others are taken for them.
+// Features that nodes declare: which names can be reported, how many, and what labels of others are taken for them.
 #include "core/common/declared_features.hpp"
 
 #include "../objects.hpp"

@@ -1,4 +1,4 @@
-// Which twins stay because they hold data, and how that is told.
+// Which twins stay because they hold data, and how that is reported.
 #include "core/namespaces/held_twins.hpp"
 
 #include "../objects.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("what is held is asked for beside what is wanted, by the name that it 
   wish.leaving.emplace("blog", TwinWish::Leaving{});
   keep_held(wish, held, current);
   CHECK(wish.twins == WantedTwins{{"shop", "shop-rome"}, {"mail", "mail-rome"}, {"news", "news-rome"}});
-  // It does not go: nobody is told that it will.
+  // It does not go: no report says that it will.
   CHECK_FALSE(wish.leaving.contains("shop"));
   CHECK(wish.leaving.contains("blog"));
 }

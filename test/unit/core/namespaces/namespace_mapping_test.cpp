@@ -81,7 +81,7 @@ TEST_CASE("a twin that is used no more is known while it is there") {
         Case{"going while it is wanted", R"({"shop": {"remoteNamespace": "shop-rome", "phase": "Terminating"}})", "",
              "shop-rome"},
         Case{"gone", "{}", "{}", ""},
-        // Whether it was in use is not known where this process has just begun.
+        // Whether it was in use is not known if this process has just begun.
         Case{"in trouble", R"({"shop": {"remoteNamespace": "shop-rome", "phase": "CreationLoopBackOff"}})", "",
              "shop-rome"},
         Case{"not the name of a namespace", R"({"shop": {"remoteNamespace": "../x", "phase": "Accepted"}})", "{}",

@@ -294,7 +294,7 @@ TEST_CASE("a twin that stays for its data is told of, and holds up nothing") {
   CHECK(conditions(after, "a") == "OffloadingRequired=False/ClusterNotSelected Ready=False/TwinHoldsData");
   CHECK(message(after, "a", 1) == "volumes are there");
   CHECK(phase(after) == "Ready");
-  // The namespace may be withdrawn, and says so as long as others are waited for.
+  // The namespace may be withdrawn, and reports that as long as others are waited for.
   const OffloadingFacts going{"r", "", {held, {"b", false, "Terminating"}}};
   CHECK_FALSE(is_withdrawn(going));
   CHECK(conditions(told(deleting(after), going), "a") ==

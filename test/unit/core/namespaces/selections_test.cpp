@@ -1,4 +1,4 @@
-// What a crowd of virtual nodes and of namespaces costs: selectors are evaluated once each, and nodes by themselves.
+// The cost of many virtual nodes and namespaces: selectors are evaluated once each, and nodes by themselves.
 #include "core/namespaces/selections.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the ShadowPods of consumers hold, while they come and go.
+// The amounts that the ShadowPods of consumers hold, while they come and go.
 #include "core/namespaces/twin_pod_count.hpp"
 
 #include "../objects.hpp"

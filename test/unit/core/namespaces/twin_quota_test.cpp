@@ -1,4 +1,4 @@
-// What twins may hold: bounds, what is spent, and the ResourceQuota of a twin.
+// The objects that twins may hold: bounds, what is spent, and the ResourceQuota of a twin.
 #include "core/namespaces/twin_quota.hpp"
 
 #include "twins.hpp"

@@ -1,4 +1,4 @@
-// What is known of the twins of one namespace at all providers.
+// The state of the twins of one namespace at all providers.
 #include "core/namespaces/twin_states.hpp"
 
 #include <doctest/doctest.h>

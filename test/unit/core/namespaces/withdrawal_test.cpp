@@ -1,4 +1,4 @@
-// When a twin is given up: when somebody says so, and not when a Node or a label is away for a moment.
+// When a twin is given up: when somebody asks for that, and not when a Node or a label is away for a moment.
 #include <random>
 
 #include "../objects.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("a Node that is missing takes no twin away, and comes back without wha
   milan.node.reset();
   CHECK(milan.look(24h).twins.contains("shop"));
   CHECK(milan.look().leaving.empty());
-  // Made anew: the label that was set by hand is gone, and somebody has time to put it back.
+  // Created again: the label that was set by hand is gone, and somebody has time to put it back.
   milan.node = parse(R"({"metadata": {"name": "milan"}})");
   const TwinWish wish = milan.look();
   CHECK(wish.twins.contains("shop"));
@@ -126,7 +126,7 @@ TEST_CASE("what somebody says is done at once") {
     REQUIRE(milan.keeps());
     c.say(milan);
     CHECK_FALSE(milan.keeps());
-    // And stays said while the map goes on asking for the twin, for another reason.
+    // That stays noted while the map goes on asking for the twin for another reason.
     milan.asked = {{"shop", "shop-rome"}};
     CHECK_FALSE(milan.keeps());
   }

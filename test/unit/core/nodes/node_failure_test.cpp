@@ -15,7 +15,7 @@ kube::Object node(std::string_view ready) {
                std::string(ready) + R"("}]}})");
 }
 
-/// A pod that was told to go at 10:00:00, with that grace time.
+/// A pod that is to be gone at 10:00:00, with that grace time.
 kube::Object ending(std::int64_t grace) {
   kube::Object pod = reflected("Pod", "p1", "u1", R"({"phase": "Running"})");
   pod.mutable_metadata()["deletionTimestamp"] = kube::format_time(at(std::chrono::seconds(grace)));

@@ -163,7 +163,7 @@ TEST_CASE("a Node declares the features that its labels tell of") {
     const node_action::Update beat = update(node, able, healthy(), 6min);
     REQUIRE(beat.status.has_value());
     CHECK(declared(after(node, beat)) == R"(["A","B"])");
-    // Something new to tell is tried at once, and once.
+    // A new feature is tried at once, and once.
     const node_action::Update told = update(node, more);
     CHECK(declared(after(node, told)) == R"(["B","E"])");
     const kube::Object next = after(node, {.metadata = told.metadata, .status = std::nullopt});
@@ -179,7 +179,7 @@ TEST_CASE("a Node declares the features that its labels tell of") {
     kube::Object bare = node_of(plain);
     bare.set_label("features.liqo.io/Z", "true");
     CHECK_FALSE(update(bare, plain).status.has_value());
-    // A label with another value tells of nothing.
+    // A label with another value stands for no feature.
     bare.set_label("features.liqo.io/B", "no");
     CHECK(declared(after(bare, update(bare, less))) == R"(["B"])");
   }
@@ -310,7 +310,7 @@ TEST_CASE("a Node stays Ready, or not, until its provider has been probed") {
   CHECK_FALSE(update(node_of(wish), wish, unknown).status);
   const kube::Object unready = node_of(wish, silent);
   CHECK_FALSE(update(unready, wish, unknown).status);
-  // Also where something else is to be written.
+  // Also if something else is to be written.
   const kube::Object shrunk = after(node_of(wish), update(node_of(wish), bare, unknown));
   CHECK(conditions(shrunk.status()) == "Ready=True MemoryPressure=True DiskPressure=True PIDPressure=True ");
   CHECK(ready(after(unready, update(unready, wish)), "status") == "True");
@@ -412,7 +412,7 @@ TEST_CASE("labels, annotations and taints that were asked for go with the wish, 
       json::serialize(*kube::find(node.spec(), {"taints"})) ==
       R"([{"key":"foreign","effect":"NoSchedule"},{"key":"virtual-node.liqo.io/not-allowed","value":"true","effect":"NoExecute"}])");
   CHECK_FALSE(update(node, wish).metadata.has_value());
-  // Our own taint comes back where somebody took it away.
+  // Our own taint comes back if somebody took it away.
   node.mutable_spec()["taints"] = json::array();
   CHECK(update(node, wish).metadata.has_value());
 }
@@ -627,7 +627,7 @@ TEST_CASE("a template adds to a Node what the VirtualNode does not say, and noth
   CHECK(node.annotation("note") == "its own");
   CHECK(node.annotation("who") == "ops");
   CHECK(node.annotation("cluster-autoscaler.kubernetes.io/scale-down-disabled") == "true");
-  // What the template says no longer goes; where it cannot be read, what it said holds on.
+  // Entries that the template no longer has are removed; if it cannot be read, those that it had stay.
   const kube::Object held = with_extras(wish, applied_extras(node));
   CHECK_FALSE(update(node, held).metadata);
   const kube::Object without = after(node, update(node, wish));

@@ -1,4 +1,4 @@
-// What an API server's answer to a probe says.
+// The verdicts on an API server's answer to a probe.
 #include "core/nodes/probe.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What is done next about one VirtualNode, and what its conditions say.
+// The next steps for one VirtualNode, and its conditions.
 #include "core/nodes/virtual_node_plan.hpp"
 
 #include "../objects.hpp"

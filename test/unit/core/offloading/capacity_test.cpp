@@ -116,7 +116,7 @@ TEST_CASE("a node is closed while its slice is granted no cpu or no memory, and 
 TEST_CASE("a denied request leaves the node open where something was granted before, and a drain closes it") {
   struct Row {
     std::string_view reason;
-    Closed built_in, custom;  ///< by class, where something is granted
+    Closed built_in, custom;  ///< by class, if something is granted
   };
   for (const Row& row : {Row{"InvalidRequest", Closed::no, Closed::no},
                          {"RequestDenied", Closed::no, Closed::no},
@@ -190,7 +190,7 @@ TEST_CASE("a node that could never hold a demand says which amount is too large"
   CHECK(why(six, R"({"cpu": "5", "memory": "1Gi"})") == "it asks for 6 of cpu, and the node has 5 in all");
   CHECK(why(six, R"({"cpu": "6", "memory": "1Gi", "pods": "0"})") ==
         "it asks for 1 of pods, and the node has 0 in all");
-  // Its provider says that it grants none, which is no lack of room.
+  // Its provider reports that it grants none, which is no lack of room.
   CHECK(why(six, R"({"cpu": "6"})") == "");
   CHECK(why(six, "{}") == "");
   // As the scheduler counts it: the larger of what runs together and what runs before.

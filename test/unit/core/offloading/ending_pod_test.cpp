@@ -1,4 +1,4 @@
-// What a pod at home remembers of the end of its remote pod.
+// The end of a remote pod, as far as it is remembered for the pod at home.
 #include "core/offloading/ending_pod.hpp"
 
 #include <optional>

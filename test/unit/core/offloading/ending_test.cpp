@@ -88,13 +88,13 @@ TEST_CASE("the consumer tells the time first, then waits for the end to begin, t
   CHECK(std::get<TellGrace>(plan(local(600, 1), shadow("600"), &runs)).seconds == 1);
   CHECK(std::get<AwaitEnding>(plan(local(600, 1), shadow("1"), &runs)).seconds == 1);
   CHECK_FALSE(std::get<DeleteShadow>(plan(local(600, 1), shadow("1"), &hurries)).foreground);
-  // Where the provider does not follow, the pod has to end all the same.
+  // If the provider does not follow, the pod has to end all the same.
   CHECK(std::get<DeleteShadow>(plan(local(600, 1), shadow("1"), &runs, {.grace_given_up = 1})).foreground);
   CHECK(std::get<TellGrace>(plan(local(600, 1), shadow("5"), &runs, {.grace_given_up = 5})).seconds == 1);
   // Nobody asked for another time, or there is nothing to end: no word costs nothing.
   CHECK_FALSE(std::get<DeleteShadow>(plan(local(30, 30), shadow(""), &runs)).foreground);
   CHECK_FALSE(std::get<DeleteShadow>(plan(local(600, 1), shadow(""), nullptr)).foreground);
-  // What has long to end keeps its ShadowPod, by which it can be told to hurry.
+  // A pod that has long to end keeps its ShadowPod, by which it can be made to end sooner.
   CHECK(std::get<DeleteShadow>(plan(local(600, 600), shadow(""), &runs)).foreground);
   CHECK(std::holds_alternative<Nothing>(plan(local(600, 600), shadow("", true), &takes_its_time)));
   // A provider of the Go version would make the Pod again as long as its ShadowPod is there.

@@ -181,7 +181,7 @@ TEST_CASE("how ephemeral containers fare is told at home") {
     if (statuses.empty()) continue;
     CHECK(kube::find(statuses[0], {"state", c.state}));
     CHECK(json::serialize(statuses[0]).contains(c.words));
-    // What is told once is not told in other words.
+    // What is reported once is not reported in other words.
     const kube::Object told = home(R"([{"name": "a", "image": "busybox"}])", json::serialize(statuses));
     const json::array again =
         ephemeral_statuses({.local = told, .remote = &c.remote, .shadow = c.shadow}, "milan", "other words");

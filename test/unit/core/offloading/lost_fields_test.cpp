@@ -24,7 +24,7 @@ TEST_CASE("fields that a server does not know are found at any depth") {
   } cases[] = {
       {R"({"hostname":"h","hostUsers":true})", R"({"hostname":"h"})", {"hostUsers"}},
       {R"({"hostname":"h"})", R"({"hostname":null})", {"hostname"}},
-      // That a pod has users of its own, or a file is root's, is asked for by what elsewhere says nothing.
+      // Values that mean nothing elsewhere ask for users of the pod's own, or for a file that is root's.
       {R"({"hostUsers":false})", "{}", {"hostUsers"}},
       {R"({"volumes":[{"name":"s","secret":{"secretName":"s","defaultUser":0}}]})",
        R"({"volumes":[{"name":"s","secret":{"secretName":"s"}}]})",
@@ -68,7 +68,7 @@ TEST_CASE("what asks for nothing is not missed, and what a server or its webhook
   // Who has been taken away altogether, or cannot be found again, is none of a server that does not know a field.
   CHECK(lost(R"({"containers":[{"name":"a","tty":true}],"tolerations":[{"operator":"Exists"}]})",
              R"({"containers":[{"name":"b"}],"tolerations":[{"key":"x"},{"key":"y"}]})") == Paths{});
-  // Two variables of one name are told apart by their place.
+  // Two variables of one name are distinguished by their place.
   CHECK(lost(R"({"env":[{"name":"A","value":"1"},{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"p"}}}]})",
              R"({"env":[{"name":"A","value":"1"},{"name":"A","valueFrom":{"fieldRef":{"fieldPath":"p"}}}]})") ==
         Paths{});

@@ -1,4 +1,4 @@
-// What a pod lacks at the provider.
+// The objects that a pod lacks at the provider.
 #include <doctest/doctest.h>
 
 #include "core/offloading/not_reflected.hpp"

@@ -1,4 +1,4 @@
-// What a provider remembers of one ShadowPod: waits, doubts, and what was told when.
+// The memory of a provider about one ShadowPod: waits, doubts, and what was reported when.
 #include "core/offloading/order_memory.hpp"
 
 #include "../objects.hpp"

@@ -1,4 +1,4 @@
-// What admission changes on the pods of offloaded namespaces: the patch, and what the pod is after it.
+// The change of admission to the pods of offloaded namespaces: the patch, and the pod after it.
 #include "core/offloading/pod_scheduling.hpp"
 
 #include "../objects.hpp"

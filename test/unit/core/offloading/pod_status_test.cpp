@@ -477,12 +477,12 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
   CHECK(kube::int_at(containers[1], {"state", "terminated", "exitCode"}) == 137);
   CHECK(kube::string_at(containers[1], {"state", "terminated", "reason"}) == "OOMKilled");
   CHECK(kube::int_at(containers[2], {"state", "terminated", "exitCode"}) == 137);
-  // A container of which home was never told may have run.
+  // A container that was never reported at home may have run.
   REQUIRE(containers.size() == 4);
   CHECK(kube::string_at(containers[3], {"name"}) == "main");
   CHECK(kube::int_at(containers[3], {"state", "terminated", "exitCode"}) == 137);
 
-  // A Job may be told not to count it.
+  // A Job may be set up not to count it.
   CHECK(condition(wanted.status, "DisruptionTarget", "status") == "True");
   CHECK(condition(forge_rejection(local, {.phase = "Failed", .reason = "RemotePodLost"}, at()).status,
                   "DisruptionTarget", "reason") == "RemotePodLost");
@@ -491,7 +491,7 @@ TEST_CASE("a rejection ends what runs and keeps how the rest ended") {
   for (const char* reason : {"OffloadingAborted", "RemotePodTerminated"})
     CHECK(condition(forge_rejection(evicted, {.phase = "Failed", .reason = reason}, at()).status, "DisruptionTarget",
                     "status") == "True");
-  // Nor an end that the provider tells of without its reason. One that home knows is the workload's own.
+  // Nor an end that the provider reports without its reason. One that home knows is the workload's own.
   const Rejection terminated{.phase = "Failed", .reason = "RemotePodTerminated"};
   CHECK(condition(forge_rejection(local, terminated, at()).status, "DisruptionTarget", "reason") ==
         "RemotePodTerminated");

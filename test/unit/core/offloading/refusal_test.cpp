@@ -1,4 +1,4 @@
-// What the provider refuses after it has taken the ShadowPod: told on the ShadowPod, and by it at home.
+// Refusals of a provider that has taken the ShadowPod: reported on the ShadowPod, and by it at home.
 #include "../objects.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "core/offloading/provider_pod.hpp"
@@ -69,7 +69,7 @@ TEST_CASE("once the pod is made nothing is told of a refusal any more") {
   CHECK(annotation_in(find_step<shadow_action::Tell>(plan)->patch).is_null());
   CHECK_FALSE(find_step<shadow_action::PatchPod>(plan));
   CHECK_FALSE(find_step<shadow_action::Tell>(keep({shadow(), &pod})));
-  // Without its pod it is tried again, and what was told stands until then.
+  // Without its pod it is tried again, and what was reported stands until then.
   CHECK(std::holds_alternative<shadow_action::Create>(plan_shadow_pod({order, nullptr}, {})));
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("the refusal stands in one condition at home, until the pod is there")
   const auto again = forge_local_status({.local = after, .shadow = &order}, ctx, at(std::chrono::seconds(9)));
   REQUIRE(again);
   CHECK_FALSE(status_patch(after, *again));
-  // A pod that ran, was lost, and is refused now: both are told.
+  // A pod that ran, was lost, and is refused now: both are reported.
   const kube::Object ready = local_pod(R"({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]})");
   const auto lost = forge_local_status({.local = ready, .shadow = &order}, ctx, at());
   REQUIRE(lost);

@@ -1,4 +1,4 @@
-// One pod asks for all that are refused alike, and nobody is forgotten.
+// One pod asks for all that are refused alike, and none is forgotten.
 #include "core/offloading/refused_orders.hpp"
 
 #include "../objects.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("who leaves is replaced, and who is refused for another reason changes
   (void)orders.refused(key(1), "a");
   CHECK(orders.changed(key(0), "a").empty());
   CHECK(orders.changed(key(7), "b").empty());
-  // Its old group is asked for by who waited in it, and is told so.
+  // A pod that waited in its old group asks for that group now.
   CHECK(orders.changed(key(0), "b") == Keys{key(1)});
   CHECK(orders.refused(key(0), "b"));
   CHECK_FALSE(orders.waits(key(1)));

@@ -1,4 +1,4 @@
-// What a pod that its provider refuses does next, and when.
+// When a pod asks again after its provider has refused an order or a resize.
 #include "core/offloading/refused_pod.hpp"
 
 #include <optional>

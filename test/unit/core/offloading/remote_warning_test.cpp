@@ -1,4 +1,4 @@
-// Which Event of a remote pod is told at home, in what words, and when the provider is asked.
+// Which Event of a remote pod is reported at home, in what words, and when the provider is asked.
 #include "core/offloading/remote_warning.hpp"
 
 #include "../objects.hpp"
@@ -234,7 +234,7 @@ TEST_CASE("the warning stands in one condition at home while the pod is not read
   CHECK(shown(local, pod, &nothing).empty());
   CHECK(shown(local, remote(ready), nullptr).empty());
   CHECK(shown(local, remote(pending, "r2"), nullptr).empty());
-  // A refusal that stood there is over where its pod is: nothing keeps it.
+  // A refusal that stood there is over once its pod exists: nothing keeps it.
   kube::Object refused = local_pod(pending);
   refused.set_annotation("offloading.liqo.io/remote-pod-uid", "r1");
   refused.mutable_status() = forge_refusal(refused, "OffloadingRefused", "no room", at()).status;

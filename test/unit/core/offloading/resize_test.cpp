@@ -133,12 +133,12 @@ TEST_CASE("the Pod gets what its ShadowPod has got since, whatever the provider 
   CHECK(json::serialize(container) == R"({"name":"side","resources":{"requests":{"cpu":"2"}}})");
   CHECK(kube::string_at(apply.done, {"metadata", "annotations", api::annotations::applied_resources}) ==
         applied_note(grown));
-  // Between the two steps it is looked at whatever the ShadowPod says, also where that is what it was before.
+  // Between the two steps it is looked at whatever the ShadowPod says, also if that is what it was before.
   const auto back_again = plan_pod_resize(shadow_of(plain()), begun);
   REQUIRE(back_again);
   CHECK(std::holds_alternative<resize_action::Begin>(*back_again));
   CHECK(applied_generation(begun) == 0);
-  // Where something else of the ShadowPod has changed, only that is noted.
+  // If something else of the ShadowPod has changed, only that is noted.
   kube::Object other_image = shadow_of(plain());
   other_image.mutable_metadata()["generation"] = 4;
   const auto seen = plan_pod_resize(other_image, pod);

@@ -46,7 +46,7 @@ IssuedTokens both(kube::WallTime expires) {
 
 token_action::Write writing(TokenPlan plan) { return std::get<token_action::Write>(std::move(plan)); }
 bool is_keeping(const TokenPlan& plan) { return std::holds_alternative<token_action::Keep>(plan); }
-/// The UID of the Secret that a plan removes for good, "" where it removes none.
+/// The UID of the Secret that a plan removes for good, "" if it removes none.
 std::string removed(const TokenPlan& plan) {
   const auto* removal = std::get_if<token_action::Remove>(&plan);
   return removal ? removal->uid : "";

@@ -276,7 +276,7 @@ TEST_CASE("tokens are for pods that need them, where the API server of home has 
   struct Case {
     const char *title, *metadata, *account;
     ApiServerSupport gets;
-    bool is_told;  ///< where no address is known
+    bool is_told;  ///< reported if no address is known
   };
   constexpr auto disabled = ApiServerSupport::disabled, token_api = ApiServerSupport::token_api,
                  remote = ApiServerSupport::remote;

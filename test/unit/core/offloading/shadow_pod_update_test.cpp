@@ -1,4 +1,4 @@
-// What of a ShadowPod follows its pod, and that nothing is written where nothing changed.
+// The parts of a ShadowPod that follow its pod, and that nothing is written if nothing changed.
 #include "core/offloading/shadow_pod_update.hpp"
 
 #include "../objects.hpp"

@@ -1,4 +1,4 @@
-// What is said of a pod of which nothing runs at its provider, and of containers that wait there.
+// The sentences about a pod of which nothing runs at its provider, and about containers that wait there.
 #include "core/offloading/waiting_pod.hpp"
 
 #include "../objects.hpp"

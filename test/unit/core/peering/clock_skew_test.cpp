@@ -1,4 +1,4 @@
-// When a peer's clock is worth a word.
+// When a peer's clock is worth a report.
 #include "core/peering/clock_skew.hpp"
 
 #include <doctest/doctest.h>

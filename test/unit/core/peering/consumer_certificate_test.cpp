@@ -1,4 +1,4 @@
-// Which certificate a consumer gets: the stored one, or one that is signed anew.
+// Which certificate a consumer gets: the stored one, or a newly signed one.
 #include "core/peering/consumer_certificate.hpp"
 
 #include "../objects.hpp"

@@ -216,7 +216,7 @@ TEST_CASE("a provider that has taken our rights away is told of by the identity,
   CHECK(summary(object.status()).contains("AuthIdentityControlPlaneStatus=NotReady"));
   CHECK(withdrawal_note(object) == peer.withdrawal);
   CHECK(withdrawal_note(object).contains("liqoctl unpeer"));
-  // By hand made credentials have no Identity to tell it by.
+  // Credentials that were made by hand have no Identity that shows the withdrawal.
   PeerState by_hand{.has_credentials = true, .withdrawal = peer.withdrawal};
   kube::Object other = foreign_cluster();
   other.mutable_status() = forge_foreign_cluster_status(other, by_hand, now);

@@ -71,7 +71,7 @@ TEST_CASE("five minutes after the replica was last seen without the wish, a miss
   now += 1min;
   CHECK(missing.troubled(now).empty());
   CHECK_FALSE(missing.left(now));
-  // It is back, and goes again: the time begins anew.
+  // It is back, and goes again: the time starts again.
   missing.observe(home, home, now);
   missing.observe(home, asked, now);
   CHECK(missing.left(now) == missing_patience);

@@ -1,4 +1,4 @@
-// What is read of an issued certificate, and when it is renewed.
+// The parts that are read of an issued certificate, and when it is renewed.
 #include "core/peering/renewal.hpp"
 
 #include <doctest/doctest.h>

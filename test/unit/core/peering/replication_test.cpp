@@ -1,4 +1,4 @@
-// What becomes of one replicated object, for every state that the two sides can be in.
+// The plan for one replicated object, for every state that the two sides can be in.
 #include "core/peering/replication.hpp"
 
 #include "../objects.hpp"
@@ -229,7 +229,7 @@ TEST_CASE("labels and annotations follow, and what the provider added stays") {
     const std::string_view key_list = "offloading.liqo.io/reflected-keys";
     if (metadata.contains("annotations")) {
       metadata["annotations"].as_object().erase(key_list);
-      // Where only the list of keys changed together with a label.
+      // Only the list of keys changed, together with a label.
       if (metadata["annotations"].as_object().empty() && metadata.contains("labels")) metadata.erase("annotations");
     }
     CHECK(json::value(metadata) == parse_value(c.expected));
@@ -462,7 +462,7 @@ TEST_CASE("a status comes home up to a size, and counts for what follows from it
           "it has 66 KiB there, and at most 64 KiB come home");
     CHECK(writes_caused(kind, {{"status", text(10)}}) == 8);
   }
-  // What a map of 1,000 twins with long names tells of them.
+  // The status of a map of 1,000 twins with long names.
   json::object twins;
   const std::string name(63, 'n');
   for (int i = 1000; i < 2000; ++i) {

@@ -1,4 +1,4 @@
-// What home says of a provider that does not act, and what the provider can make of that.
+// The reports at home about a provider that does not act, and what the provider can make of them.
 #include "core/peering/silence.hpp"
 
 #include <doctest/doctest.h>
@@ -447,7 +447,7 @@ TEST_CASE("a Lease that an earlier installation has left closes nothing once ord
     CHECK(!world.judge.note().closes);
     world.act(order.c_str());
   }
-  // The first may be told: nobody can know. From then on home tells what it sees.
+  // The first may be reported: nobody can know. From then on home reports what it sees.
   world.orders.open("last", world.now());
   world.pass(600s);
   CHECK(!world.judge.note().proven);
@@ -461,7 +461,7 @@ TEST_CASE("a provider that toggles its Lease, or its rights, changes little of w
     world.pass(10s, true);
     world.readable = round % 3 != 0;
   }
-  // 10,000 s: one telling and one end of it in about four minutes, after a few at the beginning.
+  // 10,000 s: one report and one end of it in about four minutes, after a few at the beginning.
   CHECK(world.changes < 90);
   CHECK(world.looks < 5000);
 }

@@ -1,4 +1,4 @@
-// What stored ShadowPods and Pods hold, through every order in which caches may show them.
+// The amounts that stored ShadowPods and Pods hold, in every order in which caches may show them.
 #include "core/quota/account.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// What a pod reserves and what a quota demands of it, case by case; random pods are compared with Kubernetes itself by
-// the cluster tests (PodRequests).
+// The amounts that a pod reserves and the demands of a quota on it, case by case; random pods are compared with
+// Kubernetes itself by the cluster tests (PodRequests).
 #include "core/quota/demand.hpp"
 
 #include <doctest/doctest.h>
@@ -107,7 +107,7 @@ TEST_CASE("a pod holds what its node has set aside for it, also while it shrinks
   CHECK(held(R"({"containerStatuses":[{"name":"a","allocatedResources":{"cpu":"4"}}]})") == "6");
   CHECK(held(R"({"containerStatuses":[{"name":"a","allocatedResources":{"cpu":"500m"}},{"name":"c"},7]})") == "3");
   CHECK(held(R"({"containerStatuses":[{"name":"a","allocatedResources":{"cpu":"much"}}]})") == "3");
-  // What the cgroup says is rounded: it counts while it is being changed.
+  // The amount of the cgroup is rounded: it counts while it is being changed.
   constexpr const char* actual = R"("containerStatuses":[{"name":"b","resources":{"requests":{"cpu":"3"}}}])";
   CHECK(held((std::string("{") + actual + "}").c_str()) == "3");
   const auto held_while = [&](const char* what) { return held((std::string(what) + actual + "}").c_str()); };

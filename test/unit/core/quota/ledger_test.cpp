@@ -84,7 +84,7 @@ TEST_CASE("an entry that cannot be understood is kept, and takes no other one wi
     CHECK(read->reservations.contains("good"));
     REQUIRE(read->unreadable.contains("bad"));
     CHECK(read->unreadable.at("bad") == kube::json::parse(entry));
-    // It stays where others are written down, until it expires.
+    // It stays when others are written down, until it expires.
     CHECK(kube::json::parse(read->text()) == kube::json::parse(text));
     read->reservations.clear();
     CHECK_FALSE(read->empty());

@@ -1,4 +1,4 @@
-// What does not fit into a Quota, and the sentence that says so.
+// Demands that do not fit into a Quota, and the sentence that refuses them.
 #include "core/quota/quota_state.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ TEST_CASE("a refusal says what was asked, used, free, and of which quota") {
     CAPTURE(c.refusal);
     const QuotaState state{.quota = {"t", "q"}, .hard = c.hard, .used = c.used};
     CHECK(refuse_demand(state, c.demand) == c.refusal);
-    // Without figures it says the same to people, and to nobody how much there is.
+    // Without figures it says the same, but not how much there is.
     CHECK(std::string(c.refusal).starts_with(refuse_demand(state, c.demand, false)));
     CHECK_FALSE(refuse_demand(state, c.demand, false).contains(", used"));
   }

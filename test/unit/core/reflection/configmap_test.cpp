@@ -1,4 +1,4 @@
-// What is particular to ConfigMaps: their fields, the root CA, and immutable ones.
+// The particulars of ConfigMaps: their fields, the root CA, and immutable ones.
 #include "objects.hpp"
 
 namespace liqo::reflection {

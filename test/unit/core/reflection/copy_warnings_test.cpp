@@ -1,4 +1,4 @@
-// Which Events of a twin are told at home as warnings about copies.
+// Which Events of a twin are reported at home as warnings about copies.
 #include "core/reflection/copy_warnings.hpp"
 
 #include <doctest/doctest.h>
@@ -82,7 +82,7 @@ TEST_CASE("of the first look counts what has happened since, of later ones what 
   CHECK_FALSE(warnings.is_news(warning("new", 4), start));
   // The provider's clock may be wrong.
   CHECK(warnings.is_news(warning("later", 6, "c1", ten - 1h), start));
-  // What was told happens again.
+  // What was reported happens again.
   CHECK_FALSE(warnings.is_news(warning("new", 8), start + 9min));
   CHECK(warnings.is_news(warning("new", 8), start + 11min));
 }

@@ -166,7 +166,7 @@ TEST_CASE("what is as it should be is not written, and what somebody changed is"
     CHECK((wanted_by(plan) != nullptr) == each.written);
     if (wanted_by(plan)) CHECK(wanted_by(plan)->uid() == "slice-uid");
   }
-  // The digest tells what is to be removed.
+  // The digest shows that something is to be removed.
   kube::Object fewer = given;
   fewer.mutable_metadata()["labels"].as_object().erase("offloading.liqo.io/destination");
   CHECK(wanted_by(milan.plan(fewer, &live)));

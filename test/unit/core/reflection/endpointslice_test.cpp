@@ -1,4 +1,4 @@
-// What is particular to EndpointSlices: which endpoints a provider is told of, and by which addresses.
+// The particulars of EndpointSlices: which endpoints a provider gets, and by which addresses.
 #include "objects.hpp"
 
 namespace liqo::reflection {

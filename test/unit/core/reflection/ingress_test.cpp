@@ -1,4 +1,4 @@
-// What is particular to Ingresses: their classes, and what of their spec is copied.
+// The particulars of Ingresses: their classes, and what of their spec is copied.
 #include "objects.hpp"
 
 namespace liqo::reflection {

@@ -1,4 +1,4 @@
-// What options and a VkOptionsTemplate say about each kind.
+// The policy of each kind by options and a VkOptionsTemplate.
 #include "core/reflection/policy.hpp"
 
 #include "objects.hpp"
@@ -84,7 +84,7 @@ TEST_CASE("a kind of which something wrong is said is not reflected, and the oth
         R"(reflectorsConfig.service.type is "Everything" and not DenyList or AllowList)");
   CHECK(read(R"({"reflectorsConfig": {"secret": {"workers": 3, "type": "Everything"}}})").mistakes.front() ==
         R"(reflectorsConfig.secret.type is "Everything" and not DenyList, AllowList or All)");
-  // What is told is cut between characters.
+  // What is shown is cut between characters.
   const std::string text = std::string(63, 'a') + "é";
   CHECK(read(R"({"reflectorsConfig": {"secret": {"type": ")" + text + R"("}}})").mistakes.front() ==
         "reflectorsConfig.secret.type is \"" + std::string(63, 'a') + "\" and not DenyList, AllowList or All");

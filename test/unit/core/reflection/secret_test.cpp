@@ -1,4 +1,4 @@
-// What is particular to Secrets: their fields, what is immutable, and which are never reflected.
+// The particulars of Secrets: their fields, what is immutable, and which are never reflected.
 #include "objects.hpp"
 
 namespace liqo::reflection {
@@ -94,7 +94,7 @@ TEST_CASE("Secrets that are of use in their cluster only are never reflected") {
       REQUIRE(std::holds_alternative<reflection_action::Keep>(made));
       CHECK(std::get<reflection_action::Keep>(made).message == c.message);
     }
-    // Who asked for nothing is told nothing.
+    // An object that did not ask for it gets no Event.
     local.mutable_metadata().erase("annotations");
     const auto silent = reflection.plan(&local, nullptr);
     CHECK(std::get<reflection_action::Keep>(silent).message.empty());

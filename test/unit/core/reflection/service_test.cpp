@@ -1,4 +1,4 @@
-// What is particular to Services: what is sent, what the provider chooses, and what cannot be changed in place.
+// The particulars of Services: what is sent, what the provider chooses, and what cannot be changed in place.
 #include "objects.hpp"
 
 namespace liqo::reflection {

@@ -70,7 +70,7 @@ const Deny& denied(const GrantPlan& plan) {
 
 std::string granted(const GrantPlan& plan) { return json::serialize(write_resources(accepted(plan).record.granted)); }
 
-/// The plan in one word, and the reason of the condition that it is told by.
+/// The plan in one word, and the reason of the condition that reports it.
 std::string summary(const GrantPlan& plan) {
   if (const auto* accept = std::get_if<Accept>(&plan)) return "accept " + accept->reason;
   if (const auto* deny = std::get_if<Deny>(&plan)) return "deny " + deny->reason;
@@ -139,7 +139,7 @@ TEST_CASE("of another slice the larger of its grant and its use counts") {
     std::string_view what;
     std::vector<SliceHold> others;
     std::string_view request;
-    std::string_view refusal;  ///< what is said of the others, "" = accepted
+    std::string_view refusal;  ///< the sentence about the others, "" = accepted
   };
   const auto hold = [](std::string name, std::string_view granted, std::string_view held, bool is_quota = true) {
     return SliceHold{.name = std::move(name), .granted = amounts(granted), .held = amounts(held), .is_quota = is_quota};
@@ -255,7 +255,7 @@ TEST_CASE("a share that has more than a lowered bound leaves it keeps that, and 
   CHECK(share("{}") == R"({"cpu":"5"})");
   limits.consumer = amounts(R"({"cpu": "8"})");
   CHECK(share("{}") == R"({"cpu":"7"})");
-  // Likewise the bound of one slice.
+  // The bound of one slice takes nothing away that is granted.
   limits.slice = amounts(R"({"cpu": "2"})");
   CHECK(share("{}") == R"({"cpu":"5"})");
   // It follows what is free, and the provider's percentage, however little that is.

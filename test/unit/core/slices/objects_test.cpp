@@ -1,4 +1,4 @@
-// What is written about a slice: its Quota, its status, what the consumer fills in, its VirtualNode.
+// The objects that are written about a slice: its Quota, its status, what the consumer fills in, its VirtualNode.
 #include <tuple>
 
 #include "../objects.hpp"

@@ -1,4 +1,4 @@
-// What kind of machines a provider has for consumers.
+// The kind of machines that a provider has for consumers.
 #include "core/slices/platform.hpp"
 
 #include "../objects.hpp"

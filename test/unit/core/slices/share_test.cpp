@@ -311,7 +311,7 @@ TEST_CASE("a setting that cannot be read keeps what it said, and is unknown wher
   const auto map = [](const std::string& data) {
     return parse(R"({"metadata": {"name": "liqo-sharing-policy"}, "data": )" + data + "}");
   };
-  // One good and one bad text of each, and whether a policy is as the good one says.
+  // One good and one bad text of each, and whether a policy follows the good one.
   struct Row {
     const char *name, *good, *bad;
     bool (*is_good)(const SlicePolicy&);
@@ -343,7 +343,7 @@ TEST_CASE("a setting that cannot be read keeps what it said, and is unknown wher
     CHECK(kept.policy.mistake().empty());
     REQUIRE(kept.mistakes.size() == 1);
     CHECK(kept.mistakes[0].ends_with("; what it said before holds on"));
-    // After a start nobody knows what it said, however often it is read, and other settings are not concerned.
+    // After a start its earlier value is not known, however often it is read, and other settings are not concerned.
     const auto unknown = read_policy(flags, &bad, nullptr);
     CHECK_FALSE(unknown.policy.is_known(row.name));
     CHECK(unknown.policy.mistake().contains(row.name));

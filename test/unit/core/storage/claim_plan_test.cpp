@@ -1,4 +1,4 @@
-// What a claim of StorageClass liqo needs, as it and its volume show.
+// The plan for a claim of StorageClass liqo, as it and its volume show what it needs.
 #include "core/storage/claim_plan.hpp"
 
 #include "../objects.hpp"
@@ -80,7 +80,7 @@ kube::Object foreign() {
   return made;
 }
 
-/// As ours, but bound to an earlier claim.
+/// A volume like ours, but bound to an earlier claim.
 kube::Object of_another() {
   kube::Object made = ours();
   made.mutable_spec()["claimRef"] = json::object{{"uid", "c0"}};

@@ -1,4 +1,4 @@
-// What is remembered of claims of StorageClass liqo: their waits, and what may still come late behind them.
+// The memory of claims of StorageClass liqo: their waits, and what may still come late behind them.
 #include "core/storage/claim_times.hpp"
 
 #include <doctest/doctest.h>

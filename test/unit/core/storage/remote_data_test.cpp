@@ -1,4 +1,4 @@
-// What objects at home tell of data that is in other clusters.
+// The data in other clusters, as objects at home show it.
 #include "core/storage/remote_data.hpp"
 
 #include "../objects.hpp"
@@ -23,7 +23,7 @@ kube::Object volume(std::string_view phase, std::string_view policy = "Delete") 
   return made;
 }
 
-/// As this version notes where the data is.
+/// The volume with the notes of this version about where its data is.
 kube::Object noted(kube::Object made, std::string_view cluster = "milan") {
   made.set_annotation(annotations::backing_claim, "shop-rome/data");
   made.set_annotation(annotations::backing_claim_uid, "r1");
@@ -31,7 +31,7 @@ kube::Object noted(kube::Object made, std::string_view cluster = "milan") {
   return made;
 }
 
-/// As the Go version does.
+/// A volume as the Go version makes it.
 kube::Object of_go(kube::Object made, std::string_view expression = R"({"key": "liqo.io/remote-cluster-id",
     "operator": "In", "values": ["milan"]})") {
   made.mutable_spec()["nodeAffinity"] =

@@ -72,14 +72,14 @@ bool is(const VolumePlan& plan) {
   return std::holds_alternative<Action>(plan);
 }
 action::Keep keeping(VolumePlan plan) { return std::get<action::Keep>(std::move(plan)); }
-/// The patch of the step of that kind, as text; "" where it is not due.
+/// The patch of the step of that kind, as text; "" if it is not due.
 template <class Kind>
 std::string patch(const VolumePlan& plan) {
   for (const action::Step& step : std::get<action::Keep>(plan).steps)
     if (const Kind* found = std::get_if<Kind>(&step)) return text(found->patch);
   return "";
 }
-/// The warning of a plan, an empty one where it gives none.
+/// The warning of a plan, an empty one if it gives none.
 VolumeWarning warning(const VolumePlan& plan) {
   if (const auto* waiting = std::get_if<action::AwaitBacking>(&plan)) return waiting->warning.value_or(VolumeWarning());
   return keeping(plan).warning.value_or(VolumeWarning());

@@ -1,4 +1,4 @@
-// What a node uses: the sum of its pods, never falling, whatever the provider says.
+// The usage of a node: the sum of its pods, never falling, whatever the provider reports.
 #include "core/usage/node_usage.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ struct World {
     figure[Measure::cpu] = Reading{cpu_seconds * second, there()};
     if (age >= 0) figure[Measure::started] = Reading{static_cast<std::uint64_t>(there() - age * 1000), there()};
   }
-  /// Takes what was said, and goes on.
+  /// Takes what was reported, and goes on.
   const NodeReading& see(std::int64_t pause = 15) {
     figures.take(
         look, [this](const kube::ObjectKey& pod) { return pods.contains(pod.name) ? "u-" + pod.name : std::string(); },

@@ -1,4 +1,4 @@
-// What a provider says that pods use, and what of it is believed.
+// The usage of pods as a provider reports it, and what of it is believed.
 #include "core/usage/pod_usage.hpp"
 
 #include <doctest/doctest.h>
