@@ -35,7 +35,7 @@ constexpr kube::Duration unused_time = 2min;
 constexpr kube::Duration between_looks = 1s;
 constexpr kube::Duration first_pause = 50ms;  ///< while nothing may be read yet
 
-/// Tells those who wait, also where the reading is cancelled.
+/// Tells those who wait, also when the reading is cancelled.
 struct EndOfReading {
   TwinWatch& watch;
   ~EndOfReading() { std::exchange(watch.tokens_read, nullptr)->set(); }

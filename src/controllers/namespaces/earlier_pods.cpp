@@ -1,4 +1,4 @@
-// What a NamespaceOffloading does about pods that were there before it.
+// Sees to the pods that existed before their NamespaceOffloading.
 #include "core/namespaces/earlier_pods.hpp"
 
 #include <utility>

@@ -271,7 +271,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
         note(result, std::move(created.error()), "creating ResourceQuota " + key.text());
       continue;
     }
-    // A plan is made for what was there; what has changed meanwhile is planned anew.
+    // A plan is made for what was there; what has changed meanwhile is planned again.
     const auto version = pass.versions.find(twin.twin);
     if (!existing || version == pass.versions.end() || existing->resource_version() != version->second) {
       pass.again = true;

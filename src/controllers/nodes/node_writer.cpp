@@ -60,7 +60,7 @@ asio::awaitable<kube::Result<void>> NodeWriter::update(const kube::Object& objec
   const core::NodePlan plan = core::plan_node(node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
                                               context_.clock.wall(), earliest_refresh - 5s);
   const auto* refusal = std::get_if<core::node_action::Refuse>(&plan);
-  // There is a session only where the Node is ours: the pods of a machine are not.
+  // There is a session only if the Node is ours: the pods of a machine are not.
   parts_.sessions.note_foreign(object.key(), refusal ? refusal->why : "");
   if (refusal) {
     parts_.ports_changed(parts_.ports.forget(key.name));

@@ -22,7 +22,7 @@ using api::VirtualNode;
 using kube::Outcome;
 namespace action = core::virtual_node_action;
 
-/// How soon a closed node is looked at again: whether there is room shows only where somebody asks.
+/// How soon a closed node is looked at again: whether there is room shows only when somebody asks.
 constexpr kube::Duration closed_pause = 5s;
 
 }  // namespace

@@ -45,7 +45,7 @@ asio::awaitable<kube::Result<void>> remove_untold(Context context, kube::Object 
       (*patch)["metadata"].as_object()["resourceVersion"] = pod.resource_version();
       const kube::Patch body{kube::PatchType::strategic_merge, kube::json::serialize(*patch)};
       auto patched = co_await home.patch(kube::resources::pods, key, body, {.subresource = "status"});
-      // Somebody has changed the pod: it is looked at anew.
+      // Somebody has changed the pod: it is looked at again.
       if (!patched && (patched.error().is_not_found() || patched.error().is_conflict())) co_return kube::Result<void>();
       if (!patched) co_return kube::fail(std::move(patched.error()), phase);
     }
@@ -179,7 +179,7 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   }
   auto removed =
       co_await context_.home.api().remove(kube::resources::nodes, node.key(), {.uid = std::string(node.uid())});
-  // Another Node of that name (409) may have the pods that were found: everything is looked at anew.
+  // Another Node of that name (409) may have the pods that were found: everything is looked at again.
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "deleting the Node");
   nodes_->observe_gone(node.key(), node.uid());

@@ -18,7 +18,7 @@ using End = core::OpenOrders::End;
 constexpr std::string_view order_not_taken = "OrderNotTaken";
 /// How often what such a server does to a pod may change the pod at home: its words may name a time, or a port.
 constexpr kube::Duration words_pause = 1min;
-/// How often one pod of a node is tried where the server can take none.
+/// How often one pod of a node is tried when the server can take none.
 constexpr kube::Duration try_pause = 5s;
 
 }  // namespace

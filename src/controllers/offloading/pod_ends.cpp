@@ -47,7 +47,7 @@ asio::awaitable<kube::Result<void>> PodEnds::delete_shadow(kube::ObjectKey key, 
   }
   kube::DeleteOptions options{.uid = remove.uid};
   if (remove.foreground) options.propagation = kube::Propagation::foreground;
-  // Another ShadowPod of the name is looked at anew: 409 is a failure here.
+  // Another ShadowPod of the name is looked at again: 409 is a failure here.
   auto removed = co_await node_.provider.api.remove(api::kinds::shadow_pods, remote_key, options);
   if (!removed && removed.error().is_not_found()) {
     if (auto* cache = twins_.cache_of(key.ns, remote_key.ns, &TwinWatch::shadows))
@@ -107,7 +107,7 @@ asio::awaitable<kube::Result<void>> PodEnds::remove_local(const kube::Object& lo
 
 asio::awaitable<kube::Result<void>> PodEnds::evict_local(kube::Object local, kube::ObjectKey remote_key,
                                                          action::EvictLocal action) {
-  // The cache is old where the provider does not answer: the remote pod may have ended.
+  // The cache is old when the provider does not answer: the remote pod may have ended.
   auto live = co_await node_.provider.api.get(kube::resources::pods, remote_key);
   if (!live && !live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading the remote pod");
   const bool is_ending = live && live->uid() == action.remote_uid && live->is_deleting();

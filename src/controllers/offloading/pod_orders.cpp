@@ -172,7 +172,7 @@ std::optional<kube::Object> PodOrders::shadow_of(const kube::Object& local, cons
 asio::awaitable<kube::Result<core::ResizeRefusal>> PodOrders::resize(const kube::Object& local,
                                                                      kube::ObjectKey remote_key,
                                                                      const kube::Object& remote) {
-  // Where there is no ShadowPod, the next one is made with the amounts that the pod has by then.
+  // If there is no ShadowPod, the next one is made with the amounts that the pod has by then.
   const auto shadow = shadow_of(local, remote_key);
   auto patch = shadow ? core::plan_shadow_resize(local, *shadow) : std::nullopt;
   if (!patch || remote.is_deleting()) co_return core::ResizeRefusal();
@@ -214,7 +214,7 @@ asio::awaitable<kube::Result<std::string>> PodOrders::add_ephemeral(const kube::
   // None can be taken away, so a pod without has nothing to send.
   if (kube::array_at(local.spec(), {"ephemeralContainers"}).empty()) co_return std::string();
   if (remote.is_deleting() || !core::takes_ephemeral(remote)) co_return std::string();
-  // Where there is no ShadowPod, the next one brings the pod back here.
+  // If there is no ShadowPod, the next one brings the pod back here.
   const auto shadow = shadow_of(local, remote_key);
   auto patch = shadow ? core::plan_shadow_ephemeral(local, *shadow, node_.forging) : std::nullopt;
   if (!patch) co_return std::string();

@@ -30,7 +30,7 @@ void PodsWithoutRoom::add(const kube::Object& local) {
   if (!is_new && fitted == fits) return;
   if (fitted) --closing_;
   if (fits) ++closing_;
-  // Where the node is closed already, set_closed() does not enqueue the pod.
+  // If the node is closed already, set_closed() does not enqueue the pod.
   if (closed_ || !fits) node_.enqueue(key);
   tell_change();
 }

@@ -65,7 +65,7 @@ asio::awaitable<kube::Result<void>> TwinPodWriter::add_ephemeral(const kube::Obj
     patched = co_await home.patch(kube::resources::pods, pod.key(),
                                   {kube::PatchType::strategic_merge,
                                    kube::json::serialize(core::ephemeral_refusal_patch(pod, addition.name, words))});
-    // Where there is no room for the note, the next change of the Pod asks again.
+    // If there is no room for the note, the next change of the Pod asks again.
     if (!patched && patched.error().is_permanent()) co_return kube::Result<void>();
   }
   if (!patched && !patched.error().is_not_found())

@@ -16,7 +16,7 @@ using kube::Outcome;
 /// Between two looks. A node that opens and closes all the time brings none forward.
 constexpr kube::Duration pause = 15s;
 constexpr kube::Duration quiet_time = 1min;
-/// An API server forgets an Event within an hour, and one may be dropped where many are told.
+/// An API server forgets an Event within an hour, and one may be dropped when many are told.
 constexpr kube::Duration time_told = 30min;
 /// Pages of one look, and pods in each: whoever else runs on this thread goes on between two pages.
 constexpr std::size_t max_pages = 10;

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace action = core::certificate_action;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
-/// A consumer that begins anew a few times has a new key each time.
+/// A consumer that begins again a few times has a new key each time.
 constexpr TokenBucket::Rate changes_rate{.per_second = 1.0 / 60, .burst = 5};
 constexpr kube::Duration max_signing_time = 20s, first_look = 10ms, max_pause = 1s;
 

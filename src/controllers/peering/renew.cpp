@@ -114,7 +114,7 @@ asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
   const std::string peer = namespaces_.peer_of(key.ns);
   if (!renew || renew->is_deleting() || peer.empty()) co_return Outcome::done();
   const api::Renew view(*renew);
-  // Ours, towards the same peer, are in the same namespace where both clusters lend to each other.
+  // Ours, towards the same peer, are in the same namespace if both clusters lend to each other.
   if (renew->label(api::labels::replicated) != "true" || renew->label(api::labels::replication_origin) != peer ||
       view.consumer_cluster_id() != peer || view.identity_type() != api::control_plane_identity)
     co_return Outcome::done();

@@ -1,4 +1,4 @@
-// What replication waits for the provider to act upon, and what people are told where it does not.
+// Tracks the orders of replication that wait for the provider, and reports if it does not act on them.
 #include "controllers/common/foreign_cluster_of.hpp"
 #include "controllers/peering/replication_session.hpp"
 #include "core/common/digest.hpp"
@@ -16,7 +16,7 @@ using End = core::OpenOrders::End;
 
 /// A provider that is there and has not changed its answer for this time answers the same again.
 constexpr kube::Duration same_answer_time = 5min;
-/// How often one object is tried where the provider's API server can take none.
+/// How often one object is tried when the provider's API server can take none.
 constexpr kube::Duration try_pause = 5s;
 
 std::string slice_order(std::string_view name) { return "slice " + std::string(name); }

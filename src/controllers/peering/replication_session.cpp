@@ -226,7 +226,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   if (!remote && kind.resource == api::kinds::namespace_maps) guard_.forget(key);
   if (is_guarded(kind, remote)) {
     judged = co_await guard_.judge(local, *remote);
-    // What has changed meanwhile is judged anew.
+    // What has changed meanwhile is judged again.
     if (!same(local, kind.home->find(key)) || !same(remote, kind.provider->find(remote_key)))
       co_return Outcome::again_after(0ms);
     if (local) {
@@ -249,7 +249,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
                                                       peer_);
   if (std::holds_alternative<action::Remove>(plan)) {
     KUBE_CO_TRY(wanted, co_await is_wanted_live(kind, key));
-    // What has changed meanwhile is planned anew. A cache that has lost the replica is no witness of its end: labels by
+    // What has changed meanwhile is planned again. A cache that has lost the replica is no witness of its end: labels by
     // which it is watched can be damaged.
     if (wanted || !same(remote, kind.provider->find(remote_key))) co_return Outcome::again_after(0ms);
     co_return co_await end(kind, key, Witness::cache);
@@ -415,14 +415,14 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
     } else {
       replica = std::move(*found);
     }
-    // What goes with a map is judged where the cache has it.
+    // What goes with a map is judged if the cache has it.
     if (replica && !replica->is_deleting() && kind.resource == api::kinds::namespace_maps && !peer_lost_) {
       kind.provider->observe(std::move(*replica));
       co_return Outcome::again_after(0ms);
     }
   }
   if (replica && !replica->is_deleting()) {
-    // Another object of the name is looked at anew: 409 is a failure here.
+    // Another object of the name is looked at again: 409 is a failure here.
     auto removed = co_await provider_api_.remove(kind.resource, remote_key, {.uid = std::string(replica->uid())});
     if (removed) {
       log_.info("replica deleted", {{"kind", kind.resource.kind}, {"object", remote_key}});
@@ -606,7 +606,7 @@ asio::awaitable<void> ReplicationSession::look_at_rights() {
     const kube::ListOptions one{.selection = scope.selection, .limit = 1};
     auto page = co_await provider_api_.list(kind.resource, scope.ns, one);
     if (!page && !page.error().is_forbidden()) {
-      // An answer interrupts the refusals, and patience begins anew.
+      // An answer interrupts the refusals, and patience begins again.
       refused_since_.reset();
       co_return;
     }

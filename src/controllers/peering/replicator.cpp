@@ -27,7 +27,7 @@ using kube::Outcome;
 
 /// Between two looks at what a deleted Secret is still needed for.
 constexpr kube::Duration closing_pause = 300ms;
-/// Between the end of a Secret and the letting go of its objects: a Secret that is applied anew comes in time.
+/// Between the end of a Secret and the letting go of its objects: a Secret that is applied again comes in time.
 constexpr kube::Duration orphan_patience = 10s;
 constexpr std::size_t max_named = 3;
 /// What was told of a silent provider stands for so long without a session that could know better.
@@ -390,7 +390,7 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   Peer& entry = peers_[key];
   entry.trouble.reset();
   entry.refused_since.reset();
-  // It needs some time to find out, and where it ends before, what was told stands for a minute again.
+  // It needs some time to find out, and if it ends before, what was told stands for a minute again.
   entry.unheard_since.reset();
   entry.digest = remote_namespace_of(secret);
   entry.credentials = credentials_of(secret);
@@ -410,7 +410,7 @@ bool Replicator::goes_on_with(Peer& peer, const kube::Object& secret) {
   if (peer.digest != remote_namespace_of(secret)) return false;
   std::string credentials = credentials_of(secret);
   if (peer.credentials == credentials) return true;
-  // What waits because of refused credentials begins sooner in a session that is made anew.
+  // What waits because of refused credentials begins sooner in a session that is made again.
   const bool is_well = peer.session->answers().value_or(false) && !peer.session->is_withdrawn().value_or(false);
   if (!is_well || !peer.session->renew(secret)) return false;
   peer.credentials = std::move(credentials);
@@ -455,7 +455,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   if (peers_[key].session && !peers_[key].session->loss().empty()) co_await end_lost_session(key);
   if (peers_[key].session && !peers_[key].session->overflow().empty()) co_await end_overfull_session(key, secret);
   // No object and no Secret is let go during this pause, because nobody has looked at what is left at the provider.
-  // Where it is gone for good, nobody will.
+  // If it is gone for good, nobody will.
   if (const kube::TimePoint at = peers_[key].not_before;
       !peers_[key].session && context_.clock.now() < at && !(secret.is_deleting() && is_lost(key.name))) {
     if (!secret.is_deleting()) see_unheard(key);

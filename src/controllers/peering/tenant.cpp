@@ -455,7 +455,7 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
   if (!tenant.has_finalizer(api::finalizers::tenant)) co_return Outcome::done();
   kube::Api& home = context_.home.api();
   const bool other = has_other_tenant(tenant);
-  // The rights go first, or the consumer would make anew what we remove.
+  // The rights go first, or the consumer would make again what we remove.
   const kube::ObjectKey binding{std::string(tenant.ns()), core::role_binding_name(core::remote_control_plane_role)};
   auto live = namespaces_.bindings().find(binding);
   if (live && core::is_controlled_by(*live, tenant)) {

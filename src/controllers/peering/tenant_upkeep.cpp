@@ -1,4 +1,4 @@
-// What a provider does about a tenant that is drained, of which nobody has heard for long, or whose policy is wrong.
+// Enforces the state of a tenant that is drained, has been silent for long, or has an invalid policy.
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 

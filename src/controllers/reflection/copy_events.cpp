@@ -16,7 +16,7 @@ using kube::Outcome;
 constexpr kube::Duration look_after = 17s, look_before = 23s;
 /// Whether a twin without copies has some is asked so many times more rarely; the first copy ends the pause.
 constexpr int quiet_times = 15;
-/// Where it is not known yet whether something is a copy.
+/// If it is not known yet whether something is a copy.
 constexpr kube::Duration undecided_pause = 5s;
 /// Before a provider that refuses its Events is asked for them again.
 constexpr kube::Duration no_right_pause = 10min;

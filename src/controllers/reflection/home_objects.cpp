@@ -57,7 +57,7 @@ asio::awaitable<kube::Result<std::vector<std::string>>> HomeObjects::list() {
                                           return true;
                                         }),
                 "looking for what is to be reflected");
-    // The consistent list is believed also where its version is older: the database may have been restored.
+    // The consistent list is believed also if its version is older: the database may have been restored.
     listed_at_ = kube::version_number(read);
     if (listed_at_ >= newest) break;
   }

@@ -13,7 +13,7 @@ using kube::Outcome;
 /// The copies of a quiet twin are compared after a time between these two. Thousands of twins are quiet and begin
 /// together: their looks are spread over some minutes.
 constexpr kube::Duration quiet_after = 180s, quiet_before = 345s;
-/// Objects of a kind without a watch at home are listed this often where nothing of the kind is reflected, to find
+/// Objects of a kind without a watch at home are listed this often if nothing of the kind is reflected, to find
 /// those that an annotation allows.
 constexpr kube::Duration idle_after = 60s, idle_before = 74s;
 /// While namespaces wait for their first reading, comparisons in the others are put off by at most this time.
@@ -36,7 +36,7 @@ asio::awaitable<Outcome> NamespaceLook::look() {
 
 asio::awaitable<std::optional<Outcome>> NamespaceLook::read() {
   state_.read_by.reset();
-  // The copies are read first: where the provider does not answer, the lists at home are not made again and again.
+  // The copies are read first: if the provider does not answer, the lists at home are not made again and again.
   for (auto read : {&NamespaceLook::read_copies, &NamespaceLook::read_home}) {
     auto done = co_await (this->*read)();
     // The rights at home go with the offloading, which may have ended while the provider did not answer.

@@ -19,7 +19,7 @@ using kube::Outcome;
 
 /// A copy that somebody is deleting is looked at again after this time.
 constexpr kube::Duration deletion_pause = 5s;
-/// The pause between two writes at home of what has come of one copy, where only home has changed the object.
+/// The pause between two writes at home of what has come of one copy, when only home has changed the object.
 constexpr kube::Duration gathering_rest = 10s;
 
 /// Whether it bears what our copies do, and those of the Go version do not.
@@ -177,7 +177,7 @@ asio::awaitable<Outcome> ReflectedObject::take_away(action::Remove remove) {
   if (local_ && !remove.message.empty())
     context_.events.normal(*local_, context_.kind.resource, api::reasons::reflection_disabled, remove.message);
   if (!is_wanted_) co_return Outcome::done();
-  // The next look creates the copy anew, or finds what holds up the removal.
+  // The next look creates the copy again, or finds what holds up the removal.
   ns_->twin().copies().doubt(remote_name_);
   co_return Outcome::again_after(0s);
 }

@@ -329,7 +329,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
 asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shadow, std::optional<kube::Object> live,
                                                               kube::Object wanted) {
   const kube::ObjectKey key = shadow.key();
-  // Without force where there was none: who has taken the name meanwhile keeps it.
+  // Without force if there was none: who has taken the name meanwhile keeps it.
   auto applied = co_await context_.home.api().patch(api::kinds::endpoint_slices, key,
                                                     {kube::PatchType::apply, wanted.text(), live.has_value()},
                                                     {.field_manager = api::endpoint_slice_field_manager});
@@ -381,7 +381,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::remove(kube::ObjectKey k
   KUBE_CO_TRYV(co_await kube::remove_object(context_.home.api(), api::kinds::endpoint_slices, key,
                                             {.options = {.uid = uid}, .phase = "removing the EndpointSlice"}));
   slices_->observe_gone(key, uid);
-  // Where another one is wanted in its place.
+  // If another one is wanted in its place.
   co_return Outcome::again_after(settle_time);
 }
 

@@ -56,7 +56,7 @@ asio::awaitable<kube::Result<void>> TwinObjects::read(ReferredObjects& referred)
 
 asio::awaitable<kube::Result<std::optional<std::vector<std::string>>>> TwinObjects::compare(bool is_late) {
   const std::uint64_t newest = copies_.newest();
-  // A list from the server's cache will do where it is not older than the known copies. A look for late creations skips
+  // A list from the server's cache will do if it is not older than the known copies. A look for late creations skips
   // it, because the cache may be from before them.
   for (const char* version : {"0", ""}) {
     if (is_late && *version) continue;
@@ -72,7 +72,7 @@ asio::awaitable<kube::Result<std::optional<std::vector<std::string>>>> TwinObjec
           seen.push_back({std::move(name), std::string(object.uid().substr(0, max_uid)), object.version_number()});
           return true;
         });
-    // Reading all of it anew counts what it holds in the provider's budget.
+    // Reading all of it again counts what it holds in the provider's budget.
     if (unknown > max_unknown) co_return std::nullopt;
     if (!read) co_return kube::fail(std::move(read.error()), "comparing the copies in " + ns_);
     const std::uint64_t list_version = kube::version_number(*read);

@@ -95,7 +95,7 @@ void ProviderCluster::tell_addresses(PodController& pods) const {
 
 void ProviderCluster::read_mapping() {
   if (!namespace_maps_->has_synced()) return;
-  // Where both clusters lend to each other, the peer's map lies in the same namespace, and is the peer's word.
+  // If both clusters lend to each other, the peer's map lies in the same namespace, and is the peer's word.
   std::vector<kube::Object> maps;
   for (kube::Object& found : namespace_maps_->objects())
     if (found.label(api::labels::replicated) != "true") maps.push_back(std::move(found));

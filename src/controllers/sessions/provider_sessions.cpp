@@ -218,7 +218,7 @@ bool ProviderSessions::may_read() const { return has_synced() || context_.clock.
 
 bool ProviderSessions::lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next) const {
   // Whether the link is unusable, is not the one in use, and has no VirtualNode; then by age. The one in use stays in
-  // use, because with another one all watches begin anew.
+  // use, because with another one all watches begin again.
   using Rank = std::tuple<bool, bool, bool, std::string, std::string>;
   std::optional<Rank> best;
   std::shared_ptr<ProviderLink> link = std::move(next);
@@ -286,7 +286,7 @@ bool ProviderSessions::has_session_of(const kube::ObjectKey& key, const Makings&
   if (!entry.session || entry.digest != makings.digest) return false;
   if (entry.credentials != makings.credentials) {
     // Caches and watches stay, since it is the same server. What waits because of refused credentials begins sooner in
-    // a session that is made anew.
+    // a session that is made again.
     if (!entry.session->is_usable() || !entry.session->link()->renew(makings.secret)) return false;
     entry.credentials = makings.credentials;
     log_.info("the session goes on with other credentials", {{"virtual_node", key}});

@@ -1,4 +1,4 @@
-// What a session with a provider is made from: a Secret, options, and addresses of the API server here.
+// Gathers the inputs of a session with a provider: a Secret, options, and addresses of the API server here.
 #include <set>
 #include <utility>
 

@@ -19,7 +19,7 @@ namespace {
 /// How much later than a slice its namespace may come to our notice.
 constexpr std::chrono::seconds namespace_lag{3};
 
-/// The request that the slice should have, as the object holds it; "" where there is no key yet.
+/// The request that the slice should have, as the object holds it; "" if there is no key yet.
 kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const ClusterKeys& keys,
                                          std::string_view own_cluster, core::CheckedRequests& checked) {
   if (!keys.key()) return "";

@@ -35,7 +35,7 @@ constexpr kube::Duration stale_quota_pause = 5s;
 constexpr kube::Duration kind_pause = 1s;
 /// The use of pods changes all the time: slices that wait for room are looked at this long after it has.
 constexpr kube::Duration use_pause = 500ms;
-/// The figures of a refusal are written anew after this time at the earliest.
+/// The figures of a refusal are written again after this time at the earliest.
 constexpr kube::Duration refusal_pause = 30s;
 /// A slice that waits for longer than this, because it is not known what the others hold, says so, and again after the
 /// second one.
@@ -444,7 +444,7 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
   } else if (accept) {
     look.wish.record = accept->record;
   } else if (!look.quota) {
-    // Whatever becomes of the request, what is granted stays, also where somebody has deleted the Quota.
+    // Whatever becomes of the request, what is granted stays, also if somebody has deleted the Quota.
     look.wish.record = look.before;
   }
   bool is_certain = false;

@@ -61,7 +61,7 @@ void StorageProvisioner::see_volume(const kube::ObjectKey& key) {
   const auto volume = volumes_->find(key);
   if (!volume || volume->annotation(api::annotations::provisioned_by) != api::storage_provisioner) return;
   if (storage::backing_of(*volume)) enqueue(key);
-  // Also where nothing is recorded yet: the claim shows whether the volume is to be taken over.
+  // Also if nothing is recorded yet: the claim shows whether the volume is to be taken over.
   enqueue({std::string(kube::string_at(volume->spec(), {"claimRef", "namespace"})),
            std::string(kube::string_at(volume->spec(), {"claimRef", "name"}))});
 }

@@ -81,7 +81,7 @@ asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const S
       co_return Outcome::again_after(later);
     }
   }
-  // The claim is held first, so that nothing is left behind where this process ends in between.
+  // The claim is held first, so that nothing is left behind if this process ends in between.
   KUBE_CO_TRY(held, co_await writer_.hold(claim, site));
   if (!held) co_return Outcome::again_after(soon);
   const kube::TimePoint sent_at = context_.clock.now();
@@ -148,7 +148,7 @@ asio::awaitable<kube::Result<void>> VolumeMaker::ensure_storage_namespace() {
   if (found) co_return kube::Result<void>();
   kube::Object made = kube::Object::make(kube::resources::namespaces, key);
   made.set_label(api::labels::storage_provisioner, "true");
-  // A failure also where somebody else has made it first: the next look shows whose it is.
+  // A failure also if somebody else has made it first: the next look shows whose it is.
   KUBE_CO_TRYV(co_await home.create(kube::resources::namespaces, made), "making the namespace of the data");
   co_return kube::Result<void>();
 }
