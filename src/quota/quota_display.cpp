@@ -46,7 +46,7 @@ asio::awaitable<void> QuotaDisplay::show() {
       const Shown shown = co_await write(key);
       if (shown == Shown::yes) continue;
       worst = shown;
-      // All Quotas share one CRD: where one has no status, the others have none.
+      // All Quotas share one CRD: if one has no status, the others have none.
       if (shown == Shown::has_none) break;
     }
     if (worst == Shown::failed) changed_.set();
