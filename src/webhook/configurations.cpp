@@ -34,11 +34,11 @@ struct Hook {
   std::string_view operations;
   Scope scope = Scope::all;
   bool reserves = false;       ///< an answer has an effect, except in a dry run
-  bool may_fail = false;       ///< requests pass unchanged where no replica answers
+  bool may_fail = false;       ///< requests pass unchanged if no replica answers
   std::string_view only = {};  ///< CEL: the only requests that are sent
 };
 
-// CEL. `loses_toleration` holds where an update takes away the toleration that admission has added to a pod, so that no
+// CEL. `loses_toleration` holds when an update takes away the toleration that admission has added to a pod, so that no
 // other update of a pod costs a request.
 constexpr std::string_view loses_toleration =
     "has(oldObject.spec.tolerations)"
@@ -303,7 +303,7 @@ json::array condition(std::string_view name, std::string expression) {
   return {json::object{{"name", name}, {"expression", std::move(expression)}}};
 }
 
-/// An object that is being deleted may lose its finalizers without a request, so that nothing hangs where Liqo is gone
+/// An object that is being deleted may lose its finalizers without a request, so that nothing hangs if Liqo is gone
 /// and its configurations are left. Consumers are asked about all the same: at the provider finalizers stand for what
 /// is still to be cleared up.
 json::array conditions() {

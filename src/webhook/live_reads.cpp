@@ -19,11 +19,11 @@ struct LiveReads::Look {
   explicit Look(const asio::any_io_executor& executor) : ended(executor) {}
   kube::async::Event ended;
   std::list<const Visit*> visits;
-  /// Nothing until it is complete, and where its reader was cancelled.
+  /// Nothing until it is complete, and if its reader was cancelled.
   std::optional<Result<void>> outcome;
 };
 
-/// One who waits for a look, also where the review ends before the look does.
+/// One who waits for a look, also if the review ends before the look does.
 class LiveReads::Place {
  public:
   Place(LiveReads& reads, const Name& name, Look& look, const Visit& visit)

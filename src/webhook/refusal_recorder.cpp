@@ -20,10 +20,10 @@ using core::admission::RefusalRing;
 using core::admission::RefusedObject;
 using core::admission::Request;
 
-/// So often is the ConfigMap read again where another replica was faster.
+/// So often is the ConfigMap read again when another replica was faster.
 constexpr int max_tries = 4;
 /// The most callers that are not proven at a time, since proving one takes up to a second, and what is held of each.
-/// One takes the place of another only where that was no API server when it was last judged.
+/// One takes the place of another only if that was no API server when it was last judged.
 constexpr std::size_t max_callers = 4, max_of_caller = 16;
 
 /// The kinds that are reviewed, by their plurals.

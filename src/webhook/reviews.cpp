@@ -123,7 +123,7 @@ asio::awaitable<std::optional<Answer>> Reviews::answer_carrier(const Request& re
   if (!is_askable(request.user)) co_return std::nullopt;
   // A stranger may name any user, and would learn what that one may do.
   const bool is_known = co_await comes_from_api_server(request);
-  // Where every API server is known, this caller is none of them.
+  // If every API server is known, this caller is none of them.
   if (!is_known && context_.callers->knows_all()) co_return std::nullopt;
   if (!is_known && !context_.callers->take_turn())
     co_return Answer::unavailable(
@@ -198,7 +198,7 @@ asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admiss
     const Callers::Finding finding = co_await context_.callers->prove(request);
     claimant.proven = finding == Callers::Finding::proven;
     if (!claimant.proven) {
-      // Where every API server is known, this caller is none of them.
+      // If every API server is known, this caller is none of them.
       if (finding == Callers::Finding::unknown || claimant.may_be_large || context_.callers->knows_all()) break;
       claimant.may_be_large = true;
     }
@@ -292,7 +292,7 @@ asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Reso
   if (!tenants_.is_known()) co_return Answer::unavailable("Liqo cannot decide now: " + waiting_for());
   // A policy that cannot be read counts as the default one, which has bounds too.
   const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
-  // Where the server still has to make the name, the review's own stands for it.
+  // If the server still has to make the name, the review's own stands for it.
   const kube::ObjectKey key{request.ns,
                             request.object.name().empty() ? request.uid : std::string(request.object.name())};
   Answer answer = core::admission::check_amount(request.plural, tenants_.others_than(kind, key),
@@ -418,7 +418,7 @@ asio::awaitable<Answer> Reviews::validate_claim(const Request& request, const Ho
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request, const Hold& hold) {
   std::vector<std::string> others;
   const std::string_view named = kube::string_at(request.object.spec(), {"user"});
-  // Amounts of a share change all the time: where the user stays, all Quotas need not be read.
+  // Amounts of a share change all the time: if the user stays, all Quotas need not be read.
   if (request.writes() && named != kube::string_at(request.old_object.spec(), {"user"})) {
     const std::string user = core::escape_user(named);
     const auto looked = co_await reads_.each(
@@ -498,7 +498,7 @@ void Reviews::read_policy(Consumer& consumer) const {
 
 std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Object& tenant_namespace) const {
   const auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(api::annotations::pod_policy));
-  // Where names are chosen by other rules, the ID gives a consumer no names.
+  // If names are chosen by other rules, the ID gives a consumer no names.
   if (context_.twin_names || (policy && policy->twin_names)) return {};
   // The views in `all` refer to these names.
   const std::vector<kube::ObjectKey> keys = namespaces_->store().keys();
