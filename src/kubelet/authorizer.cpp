@@ -115,7 +115,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, st
   }
   const auto under_way = std::make_shared<Review>(co_await asio::this_coro::executor);
   reviews_[key] = under_way;
-  // Those who wait for the review hear of its end also where its caller goes away.
+  // Those who wait for the review hear of its end also when its caller goes away.
   const std::shared_ptr<void> end(nullptr, [this, key, under_way](void*) {
     reviews_.erase(key);
     under_way->done.set();

@@ -155,7 +155,7 @@ asio::awaitable<void> carry_all(const Session& session, RemoteCommand& remote, C
   co_await carriers.outputs.join();
 }
 
-/// Answers with the Status to report.
+/// Returns the Status to report.
 asio::awaitable<std::string> carry(const Session& session, RemoteCommand& remote) {
   Carriers carriers(co_await asio::this_coro::executor);
   co_await finally(carry_all(session, remote, carriers), stop_in_turn(carriers.inputs, carriers.outputs));

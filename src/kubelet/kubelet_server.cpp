@@ -129,7 +129,7 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
   const PortOwners owners = nodes_.owners_of(request.port);
   const bool has_pod = route && names_pod(route->endpoint);
   auto pod = has_pod ? find_at(owners, *route) : kube::fail(kube::Errc::missing, "no pod is named");
-  // Only a caller with the right on the node whose port this is, or on every node where the port is that of several,
+  // Only a caller with the right on the node whose port this is, or on every node if the port is that of several,
   // may hear that a pod does not exist.
   std::string node = !owners.only().empty() ? owners.only() : pod ? pod->node : std::string();
   auto admitted = co_await admit(request, route ? *route : nowhere, node);

@@ -213,7 +213,7 @@ class PortForward {
     }
   }
 
-  /// Connects once a forward waits for it; where that fails, again with the next forward.
+  /// Connects once a forward waits for it; if that fails, again with the next forward.
   asio::awaitable<void> reach_provider() {
     for (;;) {
       co_await wanted_.wait_and_reset();

@@ -48,7 +48,7 @@ class UsageApi::ProviderText {
 
   /// Whether all was read.
   bool is_over() const { return is_over_; }
-  /// The lines that end in the next piece. Refusals: 503, where the provider breaks off or tells too much.
+  /// The lines that end in the next piece. Refusals: 503, if the provider breaks off or tells too much.
   asio::awaitable<std::expected<std::vector<std::string>, Refusal>> next() {
     const auto piece = co_await body_.read();
     if (!piece) co_return refuse(cluster_ + " has broken off what pods use: " + piece.error().text());

@@ -55,7 +55,7 @@ json::object cpu_statistics(const Reading& reading, std::optional<std::uint64_t>
   return cpu;
 }
 
-// Kubelets tell more than the working set; where only that is known, it is the least that is used.
+// Kubelets tell more than the working set; if only that is known, it is the least that is used.
 json::object memory_statistics(const Reading& reading) {
   return {{"time", time_text(reading.at)}, {"usageBytes", reading.value}, {"workingSetBytes", reading.value}};
 }
