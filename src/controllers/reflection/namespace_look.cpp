@@ -18,7 +18,7 @@ constexpr kube::Duration quiet_after = 180s, quiet_before = 345s;
 constexpr kube::Duration idle_after = 60s, idle_before = 74s;
 /// While namespaces wait for their first reading, comparisons in the others are put off by at most this time.
 constexpr kube::Duration max_put_off = 25s;
-/// No namespace waits longer than this for what was read of others.
+/// No namespace waits longer than this for work on others.
 constexpr kube::Duration max_wait = 30s;
 
 }  // namespace
@@ -42,13 +42,13 @@ asio::awaitable<std::optional<Outcome>> NamespaceLook::read() {
     // The rights at home go with the offloading, which may have ended while the provider did not answer.
     if (!ns_->is_current()) co_return Outcome::done();
     if (done) continue;
-    // Contents that nobody is going to use would make other namespaces wait for room.
+    // Content that is not going to be used would make other namespaces wait for room.
     ns_->home().drop_texts();
     ns_->twin().drop_texts();
     co_return Outcome::retry(std::move(done.error()));
   }
   state_.was_read = true;
-  // That of an earlier process counts from now: nothing was to be seen of it yet.
+  // A create of an earlier process counts from now: it was not visible yet.
   state_.late_at = context_.clock.now() + core::late_after;
   state_.compared_at = context_.clock.now();
   if (!ns_->twin().copies().empty() && context_.copied) context_.copied(ns_->home().ns());

@@ -52,7 +52,7 @@ asio::awaitable<kube::Result<storage::VolumePlan>> ProvisionedClaim::look_behind
                              .is_local = site_.cluster.empty(),
                              .where = site_.where};
   if (is_pending_) {
-    // Nobody waits for a volume that no pod uses.
+    // A volume that no pod uses is not waited for.
     if (volume_) {
       const auto users = co_await tools_.writer.pods_of(claim_);
       // If it cannot be read, a pod may use it.
