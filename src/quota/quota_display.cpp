@@ -70,7 +70,7 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
     co_return say_failed(key, shown.error());
   }
   if (!*shown) {
-    // Either the Quota or its status subresource does not exist. Reading the Quota tells which.
+    // Either the Quota or its status subresource does not exist. Reading the Quota shows which.
     const auto live = co_await leader_api.get(api::kinds::quotas, key);
     if (live) co_return say_absent(key);
     co_return live.error().is_not_found() ? Shown::yes : say_failed(key, live.error());
