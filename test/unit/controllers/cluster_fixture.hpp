@@ -45,7 +45,7 @@ inline std::string http_date(kube::WallTime time) {
   return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
 }
 
-/// A cluster named `id` and its liqod, which may be stopped and started anew. stop() before the end.
+/// A cluster named `id` and its liqod, which may be stopped and started again. stop() before the end.
 class ClusterFixture {
  public:
   explicit ClusterFixture(std::string id)
@@ -88,7 +88,7 @@ class ClusterFixture {
     process_.reset();
   }
 
-  /// Lets time pass until it holds; false where it does not within a minute.
+  /// Lets time pass until it holds; false if it does not within a minute.
   bool reaches(const std::function<bool()>& holds, kube::Duration limit = std::chrono::minutes(1)) {
     return simulator.run_until(holds, limit) == kube::testing::Simulator::End::reached;
   }

@@ -36,7 +36,7 @@ inline kube::net::Response refusal(std::string_view words, unsigned status = 403
 
 /// What the provider's admission says about a new ShadowPod, "" = it is welcome.
 using Admission = std::function<std::string()>;
-/// Which requests the provider answers with 500, as where its webhooks are down. It may change what the others say.
+/// Which requests the provider answers with 500, as when its webhooks are down. It may change what the others say.
 using Outage = std::function<bool(kube::HttpRequest&)>;
 /// In which words the provider forbids a request, "" = it does not.
 using Refusal = std::function<std::string(const kube::HttpRequest&)>;
