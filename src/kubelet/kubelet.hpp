@@ -1,5 +1,6 @@
 // Everything behind the kubelet ports of a process: the server, the authorisation of callers, and the certificate.
-// Tested by test/cluster/kubelet/test_kubelet_port.py. Tested by test/cluster/kubelet/test_kubelet_callers.py.
+// Tested by test/cluster/kubelet/test_kubelet_port.py.
+// Tested by test/cluster/kubelet/test_kubelet_callers.py.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

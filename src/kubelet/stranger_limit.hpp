@@ -1,5 +1,5 @@
-// Limits how many unknown callers one address may bring: each of them costs the API server a review. Tested by
-// test/unit/kubelet/authorizer_test.cpp.
+// Limits how many unknown callers one address may bring: each of them costs the API server a review.
+// Tested by test/unit/kubelet/authorizer_test.cpp.
 #pragma once
 
 #include <map>

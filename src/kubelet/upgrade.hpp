@@ -1,5 +1,6 @@
-// Reads requests to upgrade from HTTP to another protocol, and makes the answers. Pure. Tested by
-// test/unit/kubelet/exec_server_test.cpp. Tested by test/unit/kubelet/port_forward_server_test.cpp.
+// Reads requests to upgrade from HTTP to another protocol, and makes the answers. Pure.
+// Tested by test/unit/kubelet/exec_server_test.cpp.
+// Tested by test/unit/kubelet/port_forward_server_test.cpp.
 #pragma once
 
 #include <expected>

@@ -1,5 +1,5 @@
-// Decides a batch of admissions for one Quota. Tested by test/unit/quota/quota_ledger_test.cpp and
-// quota_settle_test.cpp.
+// Decides a batch of admissions for one Quota.
+// Tested by test/unit/quota/quota_ledger_test.cpp and quota_settle_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// One admission in the queue of a Quota's desk, and batches of them that are decided together. Tested by
-// test/unit/quota/quota_ledger_test.cpp.
+// One admission in the queue of a Quota's desk, and batches of them that are decided together.
+// Tested by test/unit/quota/quota_ledger_test.cpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Looks up what LimitRanges and RuntimeClasses of this cluster add to its pods. Tested by
-// test/unit/quota/quota_ledger_test.cpp, and what is made of it by test/unit/core/quota/demand_test.cpp.
+// Looks up what LimitRanges and RuntimeClasses of this cluster add to its pods.
+// Tested by test/unit/quota/quota_ledger_test.cpp, and what is made of it by test/unit/core/quota/demand_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// Metrics of what consumers are granted here, use, and have left. Tested by test/unit/quota/quota_display_test.cpp.
+// Metrics of what consumers are granted here, use, and have left.
+// Tested by test/unit/quota/quota_display_test.cpp.
 #pragma once
 
 #include "quota/quota_ledger.hpp"

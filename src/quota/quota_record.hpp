@@ -1,5 +1,5 @@
-// Reads and writes the record of one Quota's reservations, and waits for the caches to be as new as it requires. Tested
-// by test/unit/quota/quota_ledger_test.cpp and quota_settle_test.cpp.
+// Reads and writes the record of one Quota's reservations, and waits for the caches to be as new as it requires.
+// Tested by test/unit/quota/quota_ledger_test.cpp and quota_settle_test.cpp.
 #pragma once
 
 #include <optional>

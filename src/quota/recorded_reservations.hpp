@@ -1,4 +1,5 @@
-// Sums what the records of Quotas reserve, from the cache of records. Tested by test/unit/quota/quota_settle_test.cpp.
+// Sums what the records of Quotas reserve, from the cache of records.
+// Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The rounds in which the quota ledger is brought up to date: shared by callers, and not too often. Tested by
-// test/unit/quota/quota_settle_test.cpp.
+// The rounds in which the quota ledger is brought up to date: shared by callers, and not too often.
+// Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
 #include <functional>

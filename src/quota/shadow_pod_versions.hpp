@@ -1,4 +1,5 @@
-// Reads live how new the ShadowPods of this cluster are. Tested by test/unit/quota/quota_settle_test.cpp.
+// Reads live how new the ShadowPods of this cluster are.
+// Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

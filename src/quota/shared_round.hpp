@@ -1,4 +1,5 @@
-// Work that one caller does, and for which several wait. Tested by test/unit/quota/quota_settle_test.cpp.
+// Work that one caller does, and for which several wait.
+// Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
 #include <memory>

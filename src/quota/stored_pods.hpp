@@ -1,5 +1,5 @@
-// Counts what the stored ShadowPods and Pods of this cluster take from the Quotas of their users. Tested by
-// test/unit/quota/quota_ledger_test.cpp and test/sim/ledger_world.cpp.
+// Counts what the stored ShadowPods and Pods of this cluster take from the Quotas of their users.
+// Tested by test/unit/quota/quota_ledger_test.cpp and test/sim/ledger_world.cpp.
 #pragma once
 
 #include <functional>

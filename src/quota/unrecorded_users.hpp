@@ -1,5 +1,5 @@
-// Waits until the cache of ShadowPods has caught up with the stored ones of users without a record. Tested by
-// test/unit/quota/quota_settle_test.cpp.
+// Waits until the cache of ShadowPods has caught up with the stored ones of users without a record.
+// Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
 #include <memory>

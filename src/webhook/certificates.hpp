@@ -1,5 +1,6 @@
 // Keeps serving certificates for calls of API servers, the webhook's and others: one Secret for each, which all
-// replicas share and any of them renews. Tested by test/unit/webhook/replicas_test.cpp.
+// replicas share and any of them renews.
+// Tested by test/unit/webhook/replicas_test.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,5 +1,5 @@
-// Finds out which users may move volumes, so that admission leaves the pods alone that they use for it. Tested by
-// test/unit/webhook/reviews_test.cpp.
+// Finds out which users may move volumes, so that admission leaves the pods alone that they use for it.
+// Tested by test/unit/webhook/reviews_test.cpp.
 #pragma once
 
 #include "kube/client/api.hpp"

@@ -1,5 +1,5 @@
-// Metrics of reflection: how often objects of one kind and namespace were written at a provider. Tested by
-// test/unit/controllers/offloading/pod_test.cpp.
+// Metrics of reflection: how often objects of one kind and namespace were written at a provider.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
 #include <memory>

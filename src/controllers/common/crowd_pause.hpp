@@ -1,5 +1,5 @@
-// The pause that gathers changes which come in crowds, before everything that they touch is looked at. Tested by
-// test/unit/controllers/namespaces/crowd_test.cpp.
+// The pause that gathers changes which come in crowds, before everything that they touch is looked at.
+// Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
 #include <algorithm>

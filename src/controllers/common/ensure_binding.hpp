@@ -1,4 +1,5 @@
-// Keeps role bindings as they are wanted. Tested by test/unit/controllers/peering/tenant_test.cpp.
+// Keeps role bindings as they are wanted.
+// Tested by test/unit/controllers/peering/tenant_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

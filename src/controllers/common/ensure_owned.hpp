@@ -1,4 +1,5 @@
-// Keeps objects that exist because of another one. Tested by test/unit/controllers/peering/identity_test.cpp.
+// Keeps objects that exist because of another one.
+// Tested by test/unit/controllers/peering/identity_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// Chooses which of the VirtualNodes of one name has the Node and the session. Tested by
-// test/unit/controllers/nodes/namesakes_test.cpp.
+// Chooses which of the VirtualNodes of one name has the Node and the session.
+// Tested by test/unit/controllers/nodes/namesakes_test.cpp.
 #pragma once
 
 #include <optional>

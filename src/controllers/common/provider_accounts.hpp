@@ -1,5 +1,5 @@
-// Memory accounts for the objects that are read of providers. Tested by
-// test/unit/controllers/common/provider_accounts_test.cpp.
+// Memory accounts for the objects that are read of providers.
+// Tested by test/unit/controllers/common/provider_accounts_test.cpp.
 #pragma once
 
 #include <map>

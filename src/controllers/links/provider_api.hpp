@@ -1,4 +1,5 @@
-// The settings of every Api for a provider. Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
+// The settings of every Api for a provider.
+// Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // The orders that wait for a provider to act, of all parts of the process: from them it is judged whether the provider
-// is silent. Tested by test/unit/controllers/peering/silence_watch_test.cpp.
+// is silent.
+// Tested by test/unit/controllers/peering/silence_watch_test.cpp.
 #pragma once
 
 #include <functional>

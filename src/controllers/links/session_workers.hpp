@@ -1,5 +1,5 @@
-// The workers of one session with a provider, and how a session that loses one is restarted. Tested by
-// test/unit/controllers/sessions/lost_session_test.cpp.
+// The workers of one session with a provider, and how a session that loses one is restarted.
+// Tested by test/unit/controllers/sessions/lost_session_test.cpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,5 +1,5 @@
-// A transport that the virtual nodes of a provider share: it uses the connection of one of them at a time. Tested by
-// test/unit/controllers/sessions/provider_sessions_test.cpp.
+// A transport that the virtual nodes of a provider share: it uses the connection of one of them at a time.
+// Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
 #pragma once
 
 #include <memory>

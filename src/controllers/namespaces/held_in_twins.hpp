@@ -1,5 +1,5 @@
-// Sums what the twins of each consumer hold, and decides what their ResourceQuotas let them hold. Tested by
-// test/unit/controllers/namespaces/namespace_map_test.cpp.
+// Sums what the twins of each consumer hold, and decides what their ResourceQuotas let them hold.
+// Tested by test/unit/controllers/namespaces/namespace_map_test.cpp.
 #pragma once
 
 #include <functional>

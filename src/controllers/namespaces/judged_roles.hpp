@@ -1,5 +1,5 @@
-// The ClusterRoles that policies name for the twins of a consumer, as they were last read. Tested by
-// test/unit/controllers/namespaces/twin_pod_bounds_test.cpp.
+// The ClusterRoles that policies name for the twins of a consumer, as they were last read.
+// Tested by test/unit/controllers/namespaces/twin_pod_bounds_test.cpp.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // Applies a NamespaceOffloading: labels its namespace, so that admission changes the pods there, and writes its status.
-// Tested by test/unit/controllers/namespaces/held_twins_test.cpp. Tested by
-// test/unit/controllers/namespaces/crowd_test.cpp.
+// Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
+// Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// Matches cluster selectors with virtual nodes. Tested by test/unit/controllers/namespaces/crowd_test.cpp.
+// Matches cluster selectors with virtual nodes.
+// Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
-// The states of each namespace's twins, as NamespaceMaps report them. Tested by
-// test/unit/controllers/namespaces/held_twins_test.cpp. Tested by test/unit/controllers/namespaces/crowd_test.cpp.
+// The states of each namespace's twins, as NamespaceMaps report them.
+// Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
+// Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
 #include <functional>

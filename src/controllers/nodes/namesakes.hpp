@@ -1,5 +1,5 @@
-// Handles VirtualNodes whose Node belongs to an older VirtualNode of the same name. Tested by
-// test/unit/controllers/nodes/namesakes_test.cpp.
+// Handles VirtualNodes whose Node belongs to an older VirtualNode of the same name.
+// Tested by test/unit/controllers/nodes/namesakes_test.cpp.
 #pragma once
 
 #include <functional>

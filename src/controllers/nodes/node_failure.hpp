@@ -1,5 +1,5 @@
-// Removes consumers' pods from a Node that is not Ready, so that they can run elsewhere. Tested by
-// test/sim/trouble_test.cpp.
+// Removes consumers' pods from a Node that is not Ready, so that they can run elsewhere.
+// Tested by test/sim/trouble_test.cpp.
 #pragma once
 
 #include <set>

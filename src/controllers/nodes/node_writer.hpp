@@ -1,5 +1,6 @@
-// Writes the Node of a virtual node, and keeps it up to date. Tested by
-// test/unit/controllers/nodes/declared_features_test.cpp. Tested by test/unit/controllers/nodes/network_check_test.cpp.
+// Writes the Node of a virtual node, and keeps it up to date.
+// Tested by test/unit/controllers/nodes/declared_features_test.cpp.
+// Tested by test/unit/controllers/nodes/network_check_test.cpp.
 // Tested by test/sim/main.cpp.
 #pragma once
 

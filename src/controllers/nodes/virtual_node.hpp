@@ -1,5 +1,6 @@
-// Reconciles VirtualNodes: keeps their Nodes, leases and conditions, and their sessions. Tested by
-// test/unit/controllers/nodes/network_check_test.cpp. Tested by test/sim/main.cpp.
+// Reconciles VirtualNodes: keeps their Nodes, leases and conditions, and their sessions.
+// Tested by test/unit/controllers/nodes/network_check_test.cpp.
+// Tested by test/sim/main.cpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The pods that wait for a provider to act, and the reasons that they show meanwhile. Tested by
-// test/unit/controllers/peering/silence_watch_test.cpp.
+// The pods that wait for a provider to act, and the reasons that they show meanwhile.
+// Tested by test/unit/controllers/peering/silence_watch_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Looks up what is remembered of an object as long as it exists. Tested by
-// test/unit/controllers/offloading/remembered_pods_test.cpp.
+// Looks up what is remembered of an object as long as it exists.
+// Tested by test/unit/controllers/offloading/remembered_pods_test.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The state that the workers on the pods of one virtual node share. Tested by
-// test/unit/controllers/offloading/pod_test.cpp.
+// The state that the workers on the pods of one virtual node share.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
 #include <string>

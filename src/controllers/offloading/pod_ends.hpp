@@ -1,5 +1,5 @@
-// Ends the pods of a virtual node, at home and at their provider. Tested by
-// test/unit/controllers/offloading/ending_test.cpp and test/unit/controllers/offloading/held_pods_test.cpp.
+// Ends the pods of a virtual node, at home and at their provider.
+// Tested by test/unit/controllers/offloading/ending_test.cpp and test/unit/controllers/offloading/held_pods_test.cpp.
 #pragma once
 
 #include <cstdint>

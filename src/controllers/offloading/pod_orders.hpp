@@ -1,5 +1,6 @@
-// The orders of a virtual node's pods to their provider. Tested by test/unit/controllers/offloading/pod_test.cpp,
-// test/unit/controllers/offloading/resize_test.cpp and test/unit/controllers/offloading/ephemeral_containers_test.cpp.
+// The orders of a virtual node's pods to their provider.
+// Tested by test/unit/controllers/offloading/pod_test.cpp, test/unit/controllers/offloading/resize_test.cpp and
+// test/unit/controllers/offloading/ephemeral_containers_test.cpp.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Finds out from the provider's Events why pods of a virtual node are not ready. Tested by
-// test/unit/controllers/offloading/pod_warnings_test.cpp.
+// Finds out from the provider's Events why pods of a virtual node are not ready.
+// Tested by test/unit/controllers/offloading/pod_warnings_test.cpp.
 #pragma once
 
 #include <functional>

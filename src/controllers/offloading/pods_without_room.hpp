@@ -1,5 +1,5 @@
-// The pods of a virtual node that wait because their last order was refused for lack of room. Tested by
-// test/unit/controllers/offloading/pod_test.cpp.
+// The pods of a virtual node that wait because their last order was refused for lack of room.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
 #include <cstddef>

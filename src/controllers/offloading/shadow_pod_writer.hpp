@@ -1,5 +1,5 @@
-// Writes the provider's reports on ShadowPods: why a Pod is not made, and in which phase it is. Tested by
-// test/unit/controllers/offloading/shadow_pod_test.cpp.
+// Writes the provider's reports on ShadowPods: why a Pod is not made, and in which phase it is.
+// Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

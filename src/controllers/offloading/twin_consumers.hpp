@@ -1,5 +1,5 @@
-// Finds the consumer of a twin in this cluster, and the settings in the tenant namespace of that consumer. Tested by
-// test/unit/controllers/offloading/shadow_pod_test.cpp.
+// Finds the consumer of a twin in this cluster, and the settings in the tenant namespace of that consumer.
+// Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
 #pragma once
 
 #include <optional>

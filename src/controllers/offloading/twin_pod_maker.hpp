@@ -1,6 +1,6 @@
-// Makes the Pod of a ShadowPod at the provider, within the bounds of its twin. Tested by
-// test/unit/controllers/offloading/shadow_pod_test.cpp. Tested by
-// test/unit/controllers/namespaces/twin_pod_bounds_test.cpp.
+// Makes the Pod of a ShadowPod at the provider, within the bounds of its twin.
+// Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
+// Tested by test/unit/controllers/namespaces/twin_pod_bounds_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

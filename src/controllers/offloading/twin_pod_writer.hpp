@@ -1,6 +1,6 @@
-// Writes on the Pods that the provider has made for ShadowPods. Tested by
-// test/unit/controllers/offloading/shadow_pod_test.cpp and test/unit/controllers/offloading/resize_test.cpp. Tested by
-// test/unit/controllers/offloading/ephemeral_containers_test.cpp.
+// Writes on the Pods that the provider has made for ShadowPods.
+// Tested by test/unit/controllers/offloading/shadow_pod_test.cpp and test/unit/controllers/offloading/resize_test.cpp.
+// Tested by test/unit/controllers/offloading/ephemeral_containers_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// Keeps a ForeignCluster with its status for every peer, and removes it with the last object of the peer. Tested by
-// test/sim/replication.cpp.
+// Keeps a ForeignCluster with its status for every peer, and removes it with the last object of the peer.
+// Tested by test/sim/replication.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The consumer's half of a slice: makes an Identity from the certificate that the provider has signed. Tested by
-// test/unit/controllers/peering/identity_test.cpp.
+// The consumer's half of a slice: makes an Identity from the certificate that the provider has signed.
+// Tested by test/unit/controllers/peering/identity_test.cpp.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// The notices about providers that ForeignClusters have, and that the Nodes of their virtual nodes show. Tested by
-// test/unit/controllers/nodes/network_check_test.cpp.
+// The notices about providers that ForeignClusters have, and that the Nodes of their virtual nodes show.
+// Tested by test/unit/controllers/nodes/network_check_test.cpp.
 #pragma once
 
 #include <functional>

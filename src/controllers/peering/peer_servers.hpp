@@ -1,5 +1,5 @@
-// Finds the tenant namespaces with a ControlPlane Secret for a peer, and the server in its kubeconfig. Tested by
-// test/unit/controllers/peering/peer_servers_test.cpp.
+// Finds the tenant namespaces with a ControlPlane Secret for a peer, and the server in its kubeconfig.
+// Tested by test/unit/controllers/peering/peer_servers_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Replicates with all providers: one session for each ControlPlane kubeconfig Secret of a tenant namespace. Tested by
-// test/unit/controllers/peering/replication_test.cpp.
+// Replicates with all providers: one session for each ControlPlane kubeconfig Secret of a tenant namespace.
+// Tested by test/unit/controllers/peering/replication_test.cpp.
 #pragma once
 
 #include <functional>

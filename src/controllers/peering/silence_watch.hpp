@@ -1,5 +1,5 @@
-// Finds out why a provider does not act, from the Lease of its leader. Tested by
-// test/unit/controllers/peering/silence_watch_test.cpp.
+// Finds out why a provider does not act, from the Lease of its leader.
+// Tested by test/unit/controllers/peering/silence_watch_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// Keeps twins that hold data, even if home's NamespaceMap does not ask for them. Tested by
-// test/unit/controllers/peering/twin_data_guard_test.cpp.
+// Keeps twins that hold data, even if home's NamespaceMap does not ask for them.
+// Tested by test/unit/controllers/peering/twin_data_guard_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Looks up the pods on the virtual nodes of a process, for the parts that serve them to callers. Tested by
-// test/cluster/kubelet/test_logs.py.
+// Looks up the pods on the virtual nodes of a process, for the parts that serve them to callers.
+// Tested by test/cluster/kubelet/test_logs.py.
 #pragma once
 
 #include <memory>

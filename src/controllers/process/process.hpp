@@ -1,5 +1,7 @@
 // All controllers of one liqod, over an injected transport, clock and randomness, as the daemon and the simulations run
-// them. Tested by test/unit/controllers/nodes/network_check_test.cpp. Tested by test/sim/main.cpp.
+// them.
+// Tested by test/unit/controllers/nodes/network_check_test.cpp.
+// Tested by test/sim/main.cpp.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Metrics of what slices of this cluster ask for and get. Tested by
-// test/unit/controllers/process/slice_metrics_test.cpp.
+// Metrics of what slices of this cluster ask for and get.
+// Tested by test/unit/controllers/process/slice_metrics_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Metrics of this cluster's peers, from the objects of this cluster: virtual nodes, slices, certificates. Tested by
-// test/cluster/install/test_metrics.py.
+// Metrics of this cluster's peers, from the objects of this cluster: virtual nodes, slices, certificates.
+// Tested by test/cluster/install/test_metrics.py.
 #pragma once
 
 #include <string>

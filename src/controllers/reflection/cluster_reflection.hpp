@@ -1,4 +1,5 @@
-// Reflection to one provider, besides pods: the kinds, namespaces and rules. Tested by test/sim/reflection_world.cpp.
+// Reflection to one provider, besides pods: the kinds, namespaces and rules.
+// Tested by test/sim/reflection_world.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Holds the content of objects that were listed and have not been worked on yet. Tested by
-// test/unit/controllers/reflection/copies_test.cpp.
+// Holds the content of objects that were listed and have not been worked on yet.
+// Tested by test/unit/controllers/reflection/copies_test.cpp.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // The part of objects at home that is watched for reflection: the metadata that decides whether and how they are
-// reflected. Tested by test/sim/reflection_main.cpp.
+// reflected.
+// Tested by test/sim/reflection_main.cpp.
 #pragma once
 
 #include "kube/runtime/informer.hpp"

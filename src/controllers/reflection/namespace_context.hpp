@@ -1,4 +1,5 @@
-// The state that the namespaces of one Reflector share. Tested by test/unit/controllers/reflection/reflector_test.cpp.
+// The state that the namespaces of one Reflector share.
+// Tested by test/unit/controllers/reflection/reflector_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// One namespace's part of a Reflector's queue. Tested by test/unit/controllers/reflection/reflected_namespace_test.cpp.
+// One namespace's part of a Reflector's queue.
+// Tested by test/unit/controllers/reflection/reflected_namespace_test.cpp.
 #pragma once
 
 #include <map>

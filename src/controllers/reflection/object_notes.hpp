@@ -1,5 +1,5 @@
-// The memory of the objects of one namespace, from one look at them to the next. Tested by
-// test/unit/controllers/reflection/reflected_object_test.cpp.
+// The memory of the objects of one namespace, from one look at them to the next.
+// Tested by test/unit/controllers/reflection/reflected_object_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Watches this cluster's own addresses, once they are needed. Tested by
-// test/unit/controllers/reflection/shadow_endpoint_slice_test.cpp.
+// Watches this cluster's own addresses, once they are needed.
+// Tested by test/unit/controllers/reflection/shadow_endpoint_slice_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Finds the Secrets to which the pods of a provider's virtual nodes refer. Tested by
-// test/unit/controllers/offloading/pod_test.cpp.
+// Finds the Secrets to which the pods of a provider's virtual nodes refer.
+// Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The session of one VirtualNode: its own connection to the provider, health, and pods. Tested by
-// test/unit/controllers/sessions/provider_sessions_test.cpp.
+// The session of one VirtualNode: its own connection to the provider, health, and pods.
+// Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Writes on claims of StorageClass liqo, and sends Events to them and to the pods that use them. Tested by
-// test/unit/controllers/storage/storage_provisioner_test.cpp.
+// Writes on claims of StorageClass liqo, and sends Events to them and to the pods that use them.
+// Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

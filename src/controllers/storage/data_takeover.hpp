@@ -1,6 +1,6 @@
 // Takes over existing data: of volumes that are given to a claim, of volumes that the Go version has made (which does
-// not record where the data is), and of claims that do not exist at home any more. Tested by
-// test/unit/controllers/storage/storage_provisioner_test.cpp.
+// not record where the data is), and of claims that do not exist at home any more.
+// Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

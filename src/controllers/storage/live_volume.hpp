@@ -1,5 +1,5 @@
-// Finds out whether a claim has a volume of which the cache does not know yet. Tested by
-// test/unit/controllers/storage/storage_provisioner_test.cpp.
+// Finds out whether a claim has a volume of which the cache does not know yet.
+// Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// Reconciles one claim of StorageClass liqo: the claim behind it, and the volume between the two. Tested by
-// test/unit/controllers/storage/storage_provisioner_test.cpp.
+// Reconciles one claim of StorageClass liqo: the claim behind it, and the volume between the two.
+// Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// Finds where the data of claims is, or is to be: in this cluster, or in the twin namespace at a provider. Tested by
-// test/unit/controllers/storage/storage_provisioner_test.cpp.
+// Finds where the data of claims is, or is to be: in this cluster, or in the twin namespace at a provider.
+// Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// Makes the volume of a claim of StorageClass liqo: first the claim behind it, then the volume between the two. Tested
-// by test/unit/controllers/storage/storage_provisioner_test.cpp.
+// Makes the volume of a claim of StorageClass liqo: first the claim behind it, then the volume between the two.
+// Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,5 +1,5 @@
-// Removes data: with a claim that never got its volume, and with a volume whose policy says so. Tested by
-// test/unit/controllers/storage/storage_provisioner_test.cpp.
+// Removes data: with a claim that never got its volume, and with a volume whose policy says so.
+// Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
