@@ -30,7 +30,7 @@ class SessionWorkers {
 
   /// The error that ended the first lost worker; "" = none was lost.
   const std::string& loss() const { return loss_; }
-  /// Called when loss() has something to say. Must not suspend.
+  /// Sets the handler that is called when loss() becomes non-empty. Must not suspend.
   void on_loss(std::function<void()> handler) { lost_ = std::move(handler); }
 
  private:

@@ -340,7 +340,7 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
                 "updating the ResourceQuota");
     bounds_->observe(std::move(patched));
   }
-  // After the patch: the policy may have corrected a name that nobody counts.
+  // After the patch: the policy may have corrected a name that is not counted.
   if (!counted && made && context_.clock.wall() - *made >= counting_patience)
     co_return kube::fail(kube::Errc::missing, "nobody counts what it holds (ResourceQuota " +
                                                   std::string(core::twin_quota_name) +

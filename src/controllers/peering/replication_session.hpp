@@ -65,7 +65,7 @@ class ReplicationSession {
   const std::string& loss() const { return workers_.loss(); }
   /// Why it cannot go on, as a sentence: the provider has more objects than its budget allows. "" = it can.
   std::string overflow() const { return describe_overflow(stores_, peer_.remote); }
-  /// Called when loss() or overflow() has something to say. Must not suspend.
+  /// Sets the handler that is called when loss() or overflow() becomes non-empty. Must not suspend.
   void on_end(std::function<void()> handler);
   /// Reads live whether replicas of ours are left at the provider.
   asio::awaitable<kube::Result<bool>> has_replicas();

@@ -54,7 +54,7 @@ class ProviderCluster {
   std::string blockage() const;
   /// The error that ended one of its workers, so that it has to be made again; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
-  /// Called when overflow() or loss() has something to say. Must not suspend.
+  /// Sets the handler that is called when overflow() or loss() becomes non-empty. Must not suspend.
   void on_end(std::function<void()> handler);
   bool is_busy() const { return reflection_.is_busy(); }
   /// How custom resources are reflected.

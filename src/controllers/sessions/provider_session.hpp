@@ -37,7 +37,7 @@ class ProviderSession {
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// The error that ended one of its workers, so that the session has to be restarted; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
-  /// Called when loss() has something to say.
+  /// Sets the handler that is called when loss() becomes non-empty.
   void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }
   PodController& pods() { return pods_; }
   const PodController& pods() const { return pods_; }

@@ -20,11 +20,12 @@ namespace liqo::controllers {
 /// Decides on the resources of every slice that a consumer has sent, keeps its Quota, and writes the decision into its
 /// status. The Quota of a slice of a custom class follows what the controller of that class accepts.
 ///
-/// Guarantees: the Quota is written before the status, so that nobody uses what is not bounded yet. Decisions follow
-/// what is recorded on the Quota, and never the status, which others may tamper with. A Quota that a person deletes is
-/// created again with what was recorded on it, as long as this process remembers that. The Quotas of a cordoned tenant,
-/// and that of a cordoned slice, are cordoned, whatever becomes of a request. If a policy bounds a consumer as a whole,
-/// a grant leaves untouched what the pods of its other slices hold, even beyond their grants. One thread.
+/// Guarantees: the Quota is written before the status, so that no consumer uses resources that are not bounded yet.
+/// Decisions follow what is recorded on the Quota, and never the status, which others may tamper with. A Quota that a
+/// person deletes is created again with what was recorded on it, as long as this process remembers that. The Quotas of
+/// a cordoned tenant, and that of a cordoned slice, are cordoned, whatever becomes of a request. If a policy bounds a
+/// consumer as a whole, a grant leaves untouched what the pods of its other slices hold, even beyond their grants. One
+/// thread.
 class SliceGrantController final : public Runnable {
  public:
   /// `ledger`, which outlives this, knows what pods hold; null: Quotas are not enforced, and only grants are bounded.
@@ -57,7 +58,7 @@ class SliceGrantController final : public Runnable {
     std::optional<core::SliceRecord> before = {};  ///< recorded on the Quota, or on one that was deleted
     core::GrantPlan plan = {};
     core::QuotaWish wish = {};
-    core::GrantLimits limits = {};  ///< where `is_judged`
+    core::GrantLimits limits = {};  ///< if `is_judged`
     bool is_judged = false;         ///< `plan` decides about the request, and does not only keep things as they are
     /// The reason for which the request is not looked at, for an Event.
     struct Warning {
@@ -124,7 +125,7 @@ class SliceGrantController final : public Runnable {
   TenantNamespaces& namespaces_;
   kube::InformerHandle slices_, tenants_, quotas_, config_, storage_classes_;
   core::ReadPolicy policy_;
-  bool has_policy_ = false;  ///< `policy_` is what the ConfigMap says, and not the flags alone
+  bool has_policy_ = false;  ///< `policy_` is that of the ConfigMap, and not of the flags alone
   /// The shares of Tenants with an annotation about them; if it became unreadable, the share that it had before.
   std::map<kube::ObjectKey, kube::Result<int>> percentages_;
   SharedCapacity capacity_;

@@ -138,8 +138,8 @@ asio::awaitable<kube::Result<void>> VolumeMaker::ensure_storage_namespace() {
   auto found = co_await home.get(kube::resources::namespaces, key);
   if (!found && !found.error().is_not_found())
     co_return kube::fail(std::move(found.error()), "looking at the namespace of the data");
-  // The owner of the namespace owns the data in it: a twin belongs to its consumer, and other namespaces to whoever
-  // made them.
+  // The owner of the namespace owns the data in it: a twin belongs to its consumer, and any other namespace to its
+  // creator.
   if (found && (found->label(api::labels::storage_provisioner) != "true" ||
                 found->has_annotation(api::annotations::managed_by_namespace_map)))
     co_return kube::fail(kube::Errc::invalid_input,
