@@ -57,10 +57,14 @@ struct AuthorizerSettings {
   StrangerLimit::Settings strangers;
 };
 
-/// Asks the API server at home, and caches its answers for a short time. Guarantees: tokens are stored only as digests.
-/// Refusals never evict callers who were admitted. Each address may bring only so many unknown tokens in a minute.
-/// Concurrent requests with the same token share one review. Failures: while the API server cannot be reached, no
-/// caller is admitted. Lifetime: one thread; outlives its coroutines.
+/// Asks the API server at home, and caches its answers for a short time.
+///
+/// Guarantees: tokens are stored only as digests. Refusals never evict callers who were admitted. Each address may
+/// bring only so many unknown tokens in a minute. Concurrent requests with the same token share one review.
+///
+/// Failures: while the API server cannot be reached, no caller is admitted.
+///
+/// Lifetime: one thread; outlives its coroutines.
 class Authorizer {
  public:
   /// `limited` counts the tokens that were refused without a review.
