@@ -35,7 +35,7 @@ struct Cut {
   bool is_cut() const { return in != never || out != never; }
 };
 
-/// Our end of a connection, which breaks where it is told to.
+/// Our end of a connection, which breaks at the given byte.
 class CutStream final : public kube::net::ByteStream {
  public:
   CutStream(std::unique_ptr<kube::net::ByteStream> under, Cut& cut) : under_(std::move(under)), cut_(cut) {}

@@ -1,4 +1,4 @@
-// API servers in a function, and an HTTP answer that is only remembered: what tests of the kubelet API stand on.
+// Fakes for tests of the kubelet API: API servers in a function, and an HTTP answer that is only remembered.
 #pragma once
 
 #include <deque>

@@ -113,7 +113,7 @@ struct World : BasicOneCluster<Rights> {
   kube::SoleLeader leadership;
   liqo::quota::QuotaLedger ledger;
   bool is_dry_run = false;
-  std::string address;   ///< of whoever asks; "" = a certificate says that it is an API server
+  std::string address;   ///< of the caller; "" = a certificate shows that it is an API server
   std::string patch;     ///< of the last answer
   std::size_t held = 0;  ///< for it
   liqo::webhook::Callers callers;

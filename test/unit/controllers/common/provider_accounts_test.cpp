@@ -29,7 +29,7 @@ TEST_CASE("everybody who reads a provider draws on one account, and all provider
   process->give_back(1000);
   rome->give_back(process->limit() / 2);
   milan->give_back(controllers::ProviderAccounts::floor);
-  // Nobody uses it any more.
+  // It is not used any more.
   milan.reset();
   (void)accounts.of("pisa");
   CHECK_FALSE(metrics.text().contains("kube_answer_bytes{cluster=\"milan\"}"));

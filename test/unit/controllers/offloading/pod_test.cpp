@@ -505,7 +505,7 @@ TEST_CASE("a VkOptionsTemplate that is missed is told each time that it goes") {
     (void)world.server.remove(kinds::vk_options_templates, options.key(), {}, "operator");
     CHECK(world.reaches([&] { return world.times_told("VkOptionsTemplateMissing") == times; }));
     world.apply(kinds::vk_options_templates, options);
-    // Events that say the same within five minutes are one.
+    // Events with the same text within five minutes are one.
     world.pass(10min);
   }
 }

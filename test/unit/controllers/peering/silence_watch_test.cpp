@@ -287,7 +287,7 @@ TEST_CASE("the Lease is looked for where it is declared, and only there") {
     kube::testing::set_annotation(next, core::remote_liqo_namespace, "liqo-system");
   });
   world.create_pod("web");
-  // The one in namespace liqo, which nobody holds, is of an earlier installation.
+  // The Lease in namespace liqo, which has no holder, is of an earlier installation.
   for (int i = 0; i < 60; ++i) {
     (void)world.milan.update(
         {resources::leases, {"liqo-system", "liqod"}},

@@ -233,7 +233,7 @@ TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and ma
   milan.set_condition("Active");
   milan.pass(6h);
   CHECK(milan.condition() == "Active");
-  // It came back, and went again, whatever its clock said.
+  // It came back, and fell silent again, whatever time its clock showed.
   for (const std::string& time : {milan.now(), std::string("2300-01-01T00:00:00.000000Z")}) {
     milan.set_condition("Active");
     milan.beat(time);

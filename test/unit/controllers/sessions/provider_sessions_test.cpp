@@ -283,7 +283,7 @@ TEST_CASE("credentials that cannot be used leave the session as it is, and are t
     world.create_pod(name);
     world.run_at_milan(name);
     set_kubeconfig(kube::encode_base64("milan"));
-    // Events that say the same within five minutes are one.
+    // Events with the same text within five minutes are one.
     world.pass(10min);
   }
 }

@@ -231,7 +231,7 @@ TEST_CASE("a slice takes less however much the others hold, and room that anothe
   milan.set_pod_policy(R"({"maxResources": {"cpu": "10"}})");
   milan.ask(R"({"cpu": "6"})", "batch");
   REQUIRE(milan.denies("batch"));
-  // Nobody's pods change, only the grant of the other one.
+  // No pods change, only the grant of the other one.
   milan.end("web");
   milan.is_gone("web");
   milan.pass(5s);
