@@ -108,7 +108,7 @@ class ReplicationSession {
   std::vector<api::WantedNamespace> look_for_missing(const kube::WorkKey& work,
                                                      const std::optional<kube::Object>& local,
                                                      const std::optional<kube::Object>& remote);
-  /// Whether the change of this replica withdraws a twin, so that TwinDataGuard has to be asked.
+  /// Whether a change of this replica may withdraw twins, so that TwinDataGuard has to judge it.
   bool is_guarded(const Kind& kind, const std::optional<kube::Object>& remote) const;
   /// Marks on the map at home which twins are kept; returns whether that had to be written.
   asio::awaitable<kube::Result<bool>> mark_kept(const Kind& kind, kube::Object local, TwinDataGuard::Judgement judged);

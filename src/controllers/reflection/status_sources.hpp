@@ -34,7 +34,7 @@ class StatusSources {
     changed_.erase(source);
     for (auto entry = sources_.begin(); entry != sources_.end();) remove((entry++)->first, source);
   }
-  /// Adds or removes a scope that the source reflects. Idempotent.
+  /// Adds a scope that the source reflects; remove() takes it out again. Both are idempotent.
   void add(const Scope& scope, const Source& source) {
     std::set<Source>& of_scope = sources_[scope];
     if (of_scope.insert(source).second && is_source(scope, source) && of_scope.size() > 1) tell(scope);
