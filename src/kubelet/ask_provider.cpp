@@ -10,7 +10,7 @@ asio::awaitable<std::optional<kube::Failure>> why_unreachable(AskedProvider prov
   kube::HttpRequest request;
   request.target = "/version";
   request.verb = "get";
-  // Whatever it answers, it is there.
+  // Any answer shows that the provider is reachable.
   const auto looked = co_await provider.upgrader->upgrade(std::move(request), clock.deadline_in(doubts.max_look));
   if (looked || !is_out_of_reach(looked.error())) co_return std::nullopt;
   co_return looked.error();

@@ -1,4 +1,4 @@
-// A question to a provider that may have fallen silent: kubectl hears of that within seconds, and of whom it is.
+// Asks a provider that may have fallen silent: kubectl gets an error within seconds, with the name of that provider.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -15,27 +15,27 @@ namespace liqo::kubelet {
 
 namespace asio = boost::asio;
 
-/// Whom a question is asked.
+/// The provider that is asked.
 struct AskedProvider {
   std::string name;
-  std::shared_ptr<kube::net::Upgrader> upgrader;  ///< null: whether it can be reached is not found out
+  std::shared_ptr<kube::net::Upgrader> upgrader;  ///< null: reachability is not checked
 };
 
-/// How long an answer may take before a second connection shows whether the provider is there at all, and how long that
-/// may take: together less than the five seconds after which people think that nothing happens.
+/// How long an answer may take before a second connection checks whether the provider is reachable, and how long that
+/// may take. Together they are below the five seconds after which people think that nothing happens.
 struct Doubts {
   kube::Duration after = std::chrono::milliseconds(1500);
   kube::Duration max_look = std::chrono::milliseconds(2500);
 };
 
-/// Whether the failure shows that nothing answers; false where this side gave up.
+/// Whether the failure means that nothing answers; false if this side gave up.
 inline bool is_out_of_reach(const kube::Failure& failure) {
   const kube::Errc code = failure.code();
   return code == kube::Errc::connect || code == kube::Errc::closed || code == kube::Errc::timeout ||
          code == kube::Errc::tls;
 }
 
-/// The failure of a question, with the provider's name where it was never answered.
+/// The failure of a request, with the provider's name if it was never answered.
 inline kube::Failure name_provider(const std::string& provider, kube::Failure failure) {
   return is_out_of_reach(failure) ? std::move(failure).in("cluster " + provider + " cannot be reached") : failure;
 }
@@ -49,19 +49,19 @@ asio::awaitable<void> take_answer(asio::awaitable<kube::Result<T>> question, std
   group.cancel();
 }
 
-/// Why the provider cannot be reached, after a while; nothing where it can. It looks by a connection of its own: the
-/// one on which the question waits may be dead without anybody knowing.
+/// Finds out, after a while, why the provider cannot be reached; nothing if it can. It uses a connection of its own:
+/// the one on which the request waits may be dead without any sign of it.
 asio::awaitable<std::optional<kube::Failure>> why_unreachable(AskedProvider provider, kube::async::Clock& clock,
                                                               Doubts doubts);
 
-/// Ends the group where the provider cannot be reached.
+/// Ends the group if the provider cannot be reached.
 asio::awaitable<void> give_up(asio::awaitable<std::optional<kube::Failure>> looking,
                               std::optional<kube::Failure>& unreachable, kube::async::TaskGroup& group);
 
 }  // namespace detail
 
-/// Awaits the answer to `question`, and gives it up where the provider turns out to be out of reach. An answer that
-/// takes long while the provider is there is waited for: a log may have nothing to say.
+/// Awaits the answer to `question`, and gives up if the provider turns out to be unreachable. It waits for a slow
+/// answer as long as the provider is reachable: a log may have nothing to show.
 template <class T>
 asio::awaitable<kube::Result<T>> ask_provider(AskedProvider provider, kube::async::Clock& clock, Doubts doubts,
                                               asio::awaitable<kube::Result<T>> question) {

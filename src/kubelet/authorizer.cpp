@@ -16,7 +16,7 @@ Refusal unauthorized() { return {401, "Unauthorized"}; }
 Refusal unavailable(const kube::Failure& failure) { return {503, "the caller cannot be checked: " + failure.text()}; }
 
 std::string_view bearer_token(std::string_view header) {
-  // RFC 6750: the scheme's name has no case.
+  // RFC 6750: the name of the scheme is case-insensitive.
   constexpr std::string_view scheme = "bearer ";
   if (header.size() <= scheme.size() || kube::lower_case(header.substr(0, scheme.size())) != scheme) return {};
   header.remove_prefix(scheme.size());
@@ -97,7 +97,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net
     if (const Refusal* known = find(unknown_tokens_, key)) co_return std::unexpected(*known);
     const auto asked = reviews_.find(key);
     if (asked == reviews_.end()) break;
-    // Who scrapes many nodes asks them at once, and its token changes now and then.
+    // A scraper of many nodes asks them at the same time, and its token changes from time to time.
     const std::shared_ptr<Review> under_way = asked->second;
     co_await under_way->done.wait();
     if (under_way->answer) co_return *under_way->answer;
@@ -106,7 +106,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net
 }
 
 asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, std::string key, std::string address) {
-  // A caller whose token was good a while ago does not wait behind strangers at the same address.
+  // A caller whose token was good a while ago does not wait behind unknown callers at the same address.
   const bool is_known = callers_.entries.contains(key);
   if (!is_known && !strangers_.take(address, replica_api_.clock().now())) {
     limited_.add();
@@ -115,7 +115,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, st
   }
   const auto under_way = std::make_shared<Review>(co_await asio::this_coro::executor);
   reviews_[key] = under_way;
-  // Those who wait for the review hear of its end also where its caller goes away.
+  // Callers that wait for the review are notified of its end even if its own caller goes away.
   const std::shared_ptr<void> end(nullptr, [this, key, under_way](void*) {
     reviews_.erase(key);
     under_way->done.set();

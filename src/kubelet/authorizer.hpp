@@ -1,6 +1,6 @@
-// Who calls a port of this process, and whether they may: client certificates and TokenReviews, then
-// SubjectAccessReviews, as kubelets do it (authentication and authorisation webhooks) on the sub-resources of nodes,
-// and as controllers do it on the path of their metrics.
+// Authenticates and authorises the callers of a port of this process: by client certificates and TokenReviews, and then
+// by SubjectAccessReviews. Kubelets do the same (authentication and authorisation webhooks) for the sub-resources of
+// nodes, and controllers for the path of their metrics.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -29,7 +29,7 @@ struct Caller {
   std::string name;
   std::string uid;
   std::vector<std::string> groups;
-  kube::json::object extra;  ///< of a TokenReview, handed on to the SubjectAccessReview as it is
+  kube::json::object extra;  ///< of a TokenReview, passed on to the SubjectAccessReview unchanged
 };
 
 /// What a caller wants to do with a node.
@@ -37,19 +37,19 @@ struct NodeAccess {
   std::string_view verb;         ///< "get", "create", ...
   std::string_view subresource;  ///< "proxy", "stats", "metrics", "log", ...
   std::string node;              ///< "" = every node
-  /// Asked for before it, where kubelets have a narrower name for the path ("pods", "healthz", "configz"): one of both
-  /// is enough. "" = there is none.
+  /// A narrower sub-resource that kubelets have for the path ("pods", "healthz", "configz"), which is checked first:
+  /// either right is enough. "" = there is none.
   std::string_view narrower = {};
 };
 
-/// What a caller wants of a path that is no resource.
+/// What a caller wants to do with a path that is not a resource.
 struct PathAccess {
   std::string_view verb;  ///< "get", ...
   std::string_view path;  ///< "/metrics"
 };
 
-/// How long answers of the API server are believed, how many of each kind are kept, and how many tokens that nobody
-/// knows it is asked about.
+/// How long answers of the API server are cached, how many of each kind are kept, and how many unknown tokens it is
+/// asked about.
 struct AuthorizerSettings {
   kube::Duration allowed_for = std::chrono::seconds(10);
   kube::Duration denied_for = std::chrono::seconds(5);
@@ -57,20 +57,23 @@ struct AuthorizerSettings {
   StrangerLimit::Settings strangers;
 };
 
-/// Asks the API server at home and keeps its answers for a short time.
-/// Guarantees: tokens are kept as digests only; refusals push out nobody who was let in; one address may bring only so
-/// many unknown tokens in a minute; requests with the same token at once are one question.
-/// Failures: while the API server cannot be asked, nobody is let in.
+/// Asks the API server at home, and caches its answers for a short time.
+///
+/// Guarantees: tokens are stored only as digests. Refusals never evict callers who were admitted. Each address may
+/// bring only so many unknown tokens in a minute. Concurrent requests with the same token share one review.
+///
+/// Failures: while the API server cannot be reached, no caller is admitted.
+///
 /// Lifetime: one thread; outlives its coroutines.
 class Authorizer {
  public:
-  /// `limited` counts the tokens that were refused unseen.
+  /// `limited` counts the tokens that were refused without a review.
   Authorizer(kube::Api& replica_api, kube::Counter limited, AuthorizerSettings settings = {});
 
-  /// The caller by a verified client certificate, else by a bearer token. Refusals: 401, 429 (too many unknown tokens
-  /// came from there), 503 (the API server cannot be asked).
+  /// Identifies the caller by a verified client certificate, or else by a bearer token. Refusals: 401, 429 (too many
+  /// unknown tokens from that address), 503 (the API server cannot be reached).
   asio::awaitable<std::expected<Caller, Refusal>> authenticate(const kube::net::ServerRequest& request);
-  /// Refusals: 403, in the words of the wider right, and 503.
+  /// Checks the caller's right. Refusals: 403, which names the wider right, and 503.
   asio::awaitable<std::expected<void, Refusal>> authorize(const Caller& caller, NodeAccess access);
   asio::awaitable<std::expected<void, Refusal>> authorize(const Caller& caller, PathAccess access);
 
@@ -91,11 +94,11 @@ class Authorizer {
   struct Review {
     explicit Review(const asio::any_io_executor& executor) : done(executor) {}
     kube::async::Event done;
-    std::optional<Identified> answer;  ///< nothing though it is done: whoever asked was cancelled
+    std::optional<Identified> answer;  ///< nothing although it is done: the caller that did the review was cancelled
   };
-  /// Asks about a token, or has strangers wait; `key` is its digest.
+  /// Has a token reviewed, within the limit for unknown callers; `key` is its digest.
   asio::awaitable<Identified> review(std::string token, std::string key, std::string address);
-  /// `wanted` is what the caller asks for, in the words of a refusal.
+  /// Sends a SubjectAccessReview. `wanted`: the requested right, as a refusal names it.
   asio::awaitable<std::expected<void, Refusal>> ask(kube::json::object spec, std::string wanted);
   template <class Value>
   const Value* find(Cache<Value>& cache, const std::string& key);
@@ -108,7 +111,7 @@ class Authorizer {
   AuthorizerSettings settings_;
   StrangerLimit strangers_;
   kube::Counter limited_;
-  Cache<Caller> callers_;  ///< by token; one that has run out still tells that the token was good
+  Cache<Caller> callers_;  ///< by token; an expired entry still shows that the token was good
   Cache<Refusal> unknown_tokens_;
   std::map<std::string, std::shared_ptr<Review>> reviews_;  ///< by token
   Cache<bool> allowed_;

@@ -1,5 +1,5 @@
-// Approves the signing requests of this program's own serving certificates and no others: Kubernetes itself approves
-// none for kubelet-serving.
+// Approves the signing requests for liqod's own serving certificates, and no others: Kubernetes itself approves none
+// for kubelet-serving.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,17 +19,17 @@ namespace liqo::kubelet {
 
 namespace asio = boost::asio;
 
-/// Whether a CertificateSigningRequest may be approved: requested by `own_username`, for the signer
-/// kubernetes.io/kubelet-serving, with O exactly `system:nodes`, CN `system:node:<one of nodes>`, `node_ip` as the only
-/// alternative name, the usages "digital signature" and "server auth" and at most "key encipherment" besides, and
-/// signed by its own key. Pure.
+/// Whether a CertificateSigningRequest may be approved. It must be requested by `own_username`, for the signer
+/// kubernetes.io/kubelet-serving, and be signed by its own key. Its subject must have O exactly `system:nodes` and CN
+/// `system:node:<one of nodes>`, with `node_ip` as the only alternative name. Its usages must be "digital signature"
+/// and "server auth"; only "key encipherment" may be added. Pure.
 bool may_approve(const kube::Object& request, std::string_view own_username, std::span<const std::string> nodes,
                  std::string_view node_ip);
 
 /// True once the request was approved, denied or has failed.
 bool is_decided(const kube::Object& request);
 
-/// What the process gives. Everything outlives the CertificateApprover.
+/// The parts of the process that the CertificateApprover uses. All outlive it.
 struct ApproverContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& leader_api;
@@ -37,7 +37,7 @@ struct ApproverContext : kube::Environment {
   std::string node_ip;
 };
 
-/// Watches signing requests and approves ours; run() where this process leads. Ends when cancelled. One thread.
+/// Watches signing requests and approves ours; run() when this process leads. Ends when cancelled. One thread.
 class CertificateApprover {
  public:
   explicit CertificateApprover(ApproverContext context);
@@ -50,7 +50,7 @@ class CertificateApprover {
   kube::InformerHandle requests_;
   kube::Controller controller_;
   kube::OwnUser user_;
-  kube::Repeats undecided_;  ///< by the names of requests, each of which is looked at again and again
+  kube::Repeats undecided_;  ///< the requests that were logged, by name: each is looked at repeatedly
   kube::Log log_;
 };
 

@@ -19,7 +19,7 @@ using kube::wire::CommandStreams;
 using kube::wire::Negotiation;
 using Channel = kube::wire::CommandChannel;
 
-// What API servers and versions of kubectl, old ones too, may offer.
+// The protocols that API servers and versions of kubectl, including old ones, may offer.
 constexpr std::array<std::string_view, 5> spdy_protocols = {"v5.channel.k8s.io", "v4.channel.k8s.io",
                                                             "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"};
 constexpr std::array<std::string_view, 5> websocket_protocols = {
@@ -33,7 +33,7 @@ std::expected<ExecUpgrade, UpgradeRefusal> websocket_upgrade(const kube::net::Se
   }
   const auto offered = header_lines(request, "sec-websocket-protocol");
   const Negotiation negotiation = kube::wire::negotiate(offered, websocket_protocols);
-  // Without a protocol the oldest is spoken.
+  // Without a protocol the oldest one is used.
   if (negotiation.outcome == Negotiation::Outcome::nothing_common) return refuse_protocols(websocket_protocols);
   ExecUpgrade upgrade;
   upgrade.headers.emplace_back("upgrade", "websocket");
@@ -56,7 +56,7 @@ std::expected<ExecUpgrade, UpgradeRefusal> spdy_upgrade(const kube::net::ServerR
   return upgrade;
 }
 
-// stdin of the caller, to the command, and its end.
+// Passes on stdin of the caller to the command, and its end.
 asio::awaitable<void> carry_input(CommandConnection& local, RemoteCommand& remote) {
   for (;;) {
     {
@@ -91,8 +91,8 @@ asio::awaitable<void> carry_sizes(CommandConnection& local, RemoteCommand& remot
   }
 }
 
-// Carries one of the command's outputs to the caller. The output is also drained when the caller takes no more, so that
-// the result comes.
+// Carries one of the command's outputs to the caller. The output is drained even when the caller takes no more, so that
+// the result arrives.
 asio::awaitable<void> carry_output(CommandConnection& local, RemoteCommand& remote, Channel channel) {
   for (;;) {
     {
@@ -101,12 +101,13 @@ asio::awaitable<void> carry_output(CommandConnection& local, RemoteCommand& remo
       auto written = co_await local.write(channel, *piece);
       if (!written) remote.connection().discard(channel);
     }
-    // What comes meanwhile waits in the provider's connection alone.
+    // Bytes that arrive meanwhile wait only in the provider's connection.
     co_await local.room();
   }
 }
 
-// The command's result, read while its outputs are: nobody would read them after one that does not end.
+// Reads the command's result while its outputs are read: otherwise the outputs would not be read behind a result that
+// does not end.
 asio::awaitable<void> carry_result(RemoteCommand& remote, std::optional<kube::Result<std::string>>& status) {
   status = co_await remote.result();
   if (!*status && status->error().code() == kube::Errc::too_large) remote.close();
@@ -119,14 +120,14 @@ asio::awaitable<void> report(CommandConnection& local, std::string status) {
   local.close();
 }
 
-/// A caller, and what its session is served with.
+/// A caller, and the objects that its session needs.
 struct Session {
   CommandConnection& local;
   CommandStreams streams;
   kube::async::Clock& clock;
 };
 
-/// What carries between the two sides, each way and stream in a task of its own.
+/// The relay between the two sides, with a task for each stream and direction.
 struct Carriers {
   explicit Carriers(const asio::any_io_executor& executor)
       : inputs(executor, TaskGroup::OnFailure::keep_others), outputs(executor) {}
@@ -155,7 +156,7 @@ asio::awaitable<void> carry_all(const Session& session, RemoteCommand& remote, C
   co_await carriers.outputs.join();
 }
 
-/// Answers with the Status to report.
+/// Returns the Status to report.
 asio::awaitable<std::string> carry(const Session& session, RemoteCommand& remote) {
   Carriers carriers(co_await asio::this_coro::executor);
   co_await finally(carry_all(session, remote, carriers), stop_in_turn(carriers.inputs, carriers.outputs));
@@ -169,13 +170,13 @@ asio::awaitable<std::string> carry(const Session& session, RemoteCommand& remote
 asio::awaitable<void> carry_and_report(const Session& session, RemoteCommand& remote, TaskGroup& connection) {
   connection.spawn(remote.run());
   std::string status = co_await carry(session, remote);
-  // The caller hears of the end before the provider is said goodbye to.
+  // The caller is notified of the end before the connection to the provider is closed.
   co_await report(session.local, std::move(status));
   remote.close();
   co_await connection.join();
 }
 
-/// The provider's side of the session, and the report of how it went.
+/// The provider's side of the session, and the report of its result.
 asio::awaitable<void> run_remote(const Session& session, const ConnectCommand& connect) {
   auto remote = co_await connect();
   if (!remote) {
@@ -186,10 +187,10 @@ asio::awaitable<void> run_remote(const Session& session, const ConnectCommand& c
   co_await finally(carry_and_report(session, **remote, connection), connection.stop());
 }
 
-/// Runs the command once the streams of the caller are there.
+/// Runs the command once the streams of the caller are open.
 asio::awaitable<void> run_command(const Session& session, const ConnectCommand& connect, TaskGroup& work) {
   if (!co_await session.local.ready(session.clock.deadline_in(max_stream_creation))) co_return;
-  // Once the caller has gone, or has been told the result, there is nothing left to work for.
+  // Once the caller is gone, or has the result, there is nothing left to do.
   work.spawn([](CommandConnection& connected, TaskGroup& others) -> asio::awaitable<void> {
     co_await connected.over();
     others.cancel();

@@ -31,7 +31,7 @@ Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
                              .selection = {.field_selector = kube::name_is(core::authentication_map.name)}});
   client_ca_map_.subscribe([this](const kube::ObjectKey& key) {
     const auto map = client_ca_map_->find(key);
-    // Where the ConfigMap is gone, the CA stays in force.
+    // If the ConfigMap is gone, the CA stays in force.
     const std::string_view ca = map ? kube::string_at(map->tree(), {"data", "client-ca-file"}) : std::string_view();
     if (!ca.empty()) use_client_ca(std::string(ca));
   });

@@ -1,4 +1,4 @@
-// Everything behind the kubelet ports of a process: the server, who may call it, and its certificate.
+// Everything behind the kubelet ports of a process: the server, the authorisation of callers, and the certificate.
 // Tested by test/cluster/kubelet/test_kubelet_port.py.
 // Tested by test/cluster/kubelet/test_kubelet_callers.py.
 #pragma once
@@ -21,15 +21,15 @@
 
 namespace liqo::kubelet {
 
-/// What the operator sets.
+/// The operator's settings.
 struct KubeletSettings {
-  std::string node_ip;         ///< where the API server reaches this process: the certificate is for it
-  core::PortRange ports;       ///< the first is always open (0 = the system picks one), the others for their nodes
+  std::string node_ip;    ///< where the API server reaches this process: the certificate is for it
+  core::PortRange ports;  ///< the first is always open (0 = the system picks one), each other one while its node exists
   bool self_signed = false;    ///< no signing requests
   std::string client_ca_file;  ///< CA of callers; "" = ConfigMap kube-system/extension-apiserver-authentication
 };
 
-/// What the process gives. Everything outlives the Kubelet.
+/// The parts of the process that the Kubelet uses. All outlive it.
 struct KubeletContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& leader_api;   ///< for approvals of certificates
@@ -37,13 +37,13 @@ struct KubeletContext : kube::Environment {
   kube::Leadership& leadership;
   FindPod find;
   PodsOfNode pods;                                  ///< of one of `nodes`
-  UsageSourceOf figures;                            ///< likewise
+  UsageSourceOf figures;                            ///< the provider of one of `nodes`, for usage
   std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
 };
 
 /// Serves on every replica; only the leader approves certificates. Until its certificate is issued the port shows a
 /// temporary one. A changed client CA takes effect for new connections. Order of use: listen(), then run(), which ends
-/// only by cancellation and ends every session then. One thread.
+/// only by cancellation, and then ends every session. One thread.
 class Kubelet {
  public:
   Kubelet(KubeletContext context, KubeletSettings settings);
@@ -52,7 +52,7 @@ class Kubelet {
   /// Errc::connect ("address in use"), those of WatchedFile::read() (the client CA file), Errc::tls.
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
-  /// What the server has done; nothing before listen().
+  /// The counters of the server; nothing before listen().
   kube::net::HttpServerCounters counters() const;
 
  private:
@@ -65,7 +65,7 @@ class Kubelet {
   kube::WatchedFile client_ca_file_;
   Authorizer authorizer_;
   ServingCertificate certificate_;
-  std::optional<CertificateApprover> approver_;  // none where certificates are self-signed
+  std::optional<CertificateApprover> approver_;  // none if certificates are self-signed
   kube::InformerHandle client_ca_map_;
   kube::net::ServerIdentity identity_;
   NodeDoors doors_;

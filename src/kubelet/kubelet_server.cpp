@@ -19,11 +19,11 @@ using Headers = ServerResponse::Headers;
 asio::awaitable<void> answer(ServerResponse& response, Refusal refusal, Headers more = {}) {
   Headers headers = plain_text_headers(std::move(more));
   if (refusal.status == 401) headers.emplace_back("www-authenticate", "Bearer");
-  // Who has gone needs no answer.
+  // A caller that is gone needs no answer.
   static_cast<void>(co_await response.send(refusal.status, std::move(headers), refusal.sentence + "\n"));
 }
 
-/// A kubelet's 400 and 404 to who wants to leave HTTP are a Status, of which kubectl shows the message alone.
+/// For upgrades, a kubelet's 400 and 404 are a Status, of which kubectl shows only the message.
 asio::awaitable<void> answer_with_status(ServerResponse& response, Refusal refusal) {
   const kube::json::object status{{"kind", "Status"},
                                   {"apiVersion", "v1"},
@@ -36,18 +36,18 @@ asio::awaitable<void> answer_with_status(ServerResponse& response, Refusal refus
   static_cast<void>(co_await response.send(refusal.status, std::move(headers), kube::json::serialize(status) + "\n"));
 }
 
-/// Why nothing can be asked about the pod. An API server hands the words of a 400 on, and drops those of a 404.
+/// Why no request about the pod is possible. An API server passes on the message of a 400, and drops that of a 404.
 Refusal refuse_pod(const kube::Failure& failure) {
   return {failure.code() == kube::Errc::missing ? 404 : 400, failure.text()};
 }
 
-/// Why the provider cannot be asked for what the path names, a sentence; "" = it can.
+/// Why the request of the path cannot be passed on to the provider, as a sentence; "" = it can.
 std::string why_not(const PodRoute& pod, const Route& route) {
   if (!pod.obstacles) return {};
   core::PodObstacles found = pod.obstacles(route.container);
   if (!found.pod.empty() || route.endpoint == Endpoint::port_forward) return std::move(found.pod);
   if (!found.refused.empty()) return std::move(found.refused);
-  // A container that waits may have run before: its log is the provider's to answer.
+  // A waiting container may have run before: the provider answers for its log.
   return route.endpoint == Endpoint::logs ? std::string() : std::move(found.waiting);
 }
 
@@ -91,7 +91,7 @@ asio::awaitable<std::expected<void, Refusal>> KubeletServer::admit(const ServerR
 }
 
 void KubeletServer::log_refusal(const ServerRequest& request, const Refusal& refusal) {
-  // Anybody who reaches the port can be refused any number of times.
+  // Any client that reaches the port can cause any number of refusals.
   const auto held_back = refusals_.note(refusal.sentence, clock_.now());
   if (!held_back) return;
   log_.warn("refused a request", {{"path", kube::path_of(request.target)},
@@ -114,7 +114,7 @@ kube::Result<PodRoute> KubeletServer::find_again(const Route& route, const std::
 
 kube::Result<PodRoute> KubeletServer::find_at(const PortOwners& owners, const Route& route) const {
   auto pod = find_(route.ns, route.pod);
-  // A caller with the right on one node hears nothing of other nodes.
+  // A caller with the right on one node learns nothing about other nodes.
   const bool is_elsewhere = pod ? !owners.has(pod->node) : !owners.only().empty();
   if (is_elsewhere) return owners.refuse_pod(route.ns + "/" + route.pod);
   return pod;
@@ -122,15 +122,15 @@ kube::Result<PodRoute> KubeletServer::find_at(const PortOwners& owners, const Ro
 
 asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, ServerResponse& response) {
   const auto route = read_route(request.method, request.target);
-  // A path that does not exist is authorised, too, as kubelets do it: strangers do not even hear that.
+  // A path that does not exist is authorised, too, as kubelets do: unknown callers do not even learn that.
   Route nowhere;
   nowhere.verb = "get";
   nowhere.subresource = "proxy";
   const PortOwners owners = nodes_.owners_of(request.port);
   const bool has_pod = route && names_pod(route->endpoint);
   auto pod = has_pod ? find_at(owners, *route) : kube::fail(kube::Errc::missing, "no pod is named");
-  // Only a caller with the right on the node whose port this is, or on every node where the port is that of several,
-  // may hear that a pod does not exist.
+  // Only a caller with the right on the node whose port this is, or on every node if the port is that of several, may
+  // learn that a pod does not exist.
   std::string node = !owners.only().empty() ? owners.only() : pod ? pod->node : std::string();
   auto admitted = co_await admit(request, route ? *route : nowhere, node);
   if (!admitted) {
@@ -147,7 +147,7 @@ asio::awaitable<void> KubeletServer::handle(const ServerRequest& request, Server
     if (!served) co_await answer(response, std::move(served.error()));
     co_return;
   }
-  // While the API server was asked, the session with the provider may have been replaced, or the pod by another one.
+  // During the review the session with the provider may have been replaced, or the pod by another one.
   pod = find_at(owners, *route);
   if (pod) pod = find_again(*route, node);
   if (route->endpoint == Endpoint::logs) {
@@ -170,7 +170,7 @@ asio::awaitable<void> KubeletServer::serve_logs(const Route& route, PodRoute pod
     co_await answer(response, std::move(log.error()));
     co_return;
   }
-  // From here on a caller that goes away cancels this, and with the body the provider's stream.
+  // From here on a caller that goes away cancels this, and with the body also the provider's stream.
   const OpenStream open(logs_);
   const auto served = co_await serve_log(std::move(*log), response);
   if (!served) log_.warn("a log ended early", {{"pod", route.ns + "/" + route.pod}, {"error", served.error()}});
@@ -202,7 +202,7 @@ asio::awaitable<void> KubeletServer::serve_command(const ServerRequest& request,
 
 asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> KubeletServer::connect_command(
     const Route& route, const std::string& admitted_node, const CommandOptions& options) const {
-  // The caller had 30 s to open its streams; the route of before may be stale.
+  // The caller had 30 s to open its streams, so the earlier route may be stale.
   KUBE_CO_TRY(pod, find_again(route, admitted_node));
   if (!pod.upgrader)
     co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry exec and attach");
@@ -235,7 +235,7 @@ asio::awaitable<void> KubeletServer::serve_forward(const ServerRequest& request,
 
 asio::awaitable<kube::Result<std::unique_ptr<kube::net::ByteStream>>> KubeletServer::connect_forward(
     const Route& route, const std::string& admitted_node) const {
-  // The first connection may come hours after the request; the route of before may be stale.
+  // The first connection may come hours after the request, so the earlier route may be stale.
   KUBE_CO_TRY(pod, find_again(route, admitted_node));
   if (!pod.upgrader)
     co_return kube::fail(kube::Errc::unsupported, "the connection to the provider cannot carry port-forward");

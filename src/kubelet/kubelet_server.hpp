@@ -1,5 +1,6 @@
-// The HTTPS ports of the virtual nodes of this process: logs, exec, attach and port-forward of offloaded pods, as API
-// servers expect them of a kubelet, served from the provider's API server, and what there is to say of a node itself.
+// Serves the HTTPS ports of this process's virtual nodes. Logs, exec, attach and port-forward of offloaded pods work as
+// API servers expect of a kubelet; they are passed on to the provider's API server. Paths about the node itself are
+// served, too.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -28,26 +29,26 @@ struct KubeletServerSettings {
   kube::Duration provider_timeout = std::chrono::seconds(30);  ///< until the provider answers a request for logs
 };
 
-/// Every request is authenticated, then authorised on the node in question, before anything is said about what exists.
-/// Order of use: listen(), run() in a task of the owner; cancelling run() ends every session. One thread.
+/// Every request is authenticated, and then authorised on the node in question, before the response shows what exists.
+/// Order of use: listen(), then run() in a task of the owner; cancelling run() ends every session. One thread.
 class KubeletServer {
  public:
-  /// `tls` must ask for client certificates if callers are to be known by them.
+  /// `tls` must request client certificates if callers are to be identified by them.
   KubeletServer(const kube::Environment& environment, Authorizer& authorizer, FindPod find, kube::net::TlsContext tls,
                 KubeletServerSettings settings = {}, NodeApi nodes = {});
 
   /// Opens the port and returns its number. Errors: Errc::invalid_input, Errc::connect ("address in use").
   kube::Result<std::uint16_t> listen() { return server_.listen(); }
-  /// One more port for the requests to a node, and its end: as HttpServer has it.
+  /// Opens, or closes, one more port for requests to a node, as HttpServer does.
   kube::Result<std::uint16_t> open(std::uint16_t port) { return server_.open(port); }
   void close(std::uint16_t port) { server_.close(port); }
   /// Serves the ports that are open. Ends only by cancellation.
   asio::awaitable<void> run() { return server_.serve(); }
-  /// New connections use the new certificate and client CA.
+  /// Makes new connections use this certificate and client CA.
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
-  /// Callers that another client CA has admitted show their certificates anew; commands that run go on.
+  /// Makes callers show their certificates again, because the client CA has changed; running commands go on.
   void forget_clients() { server_.forget_clients(); }
-  /// What the server has done.
+  /// The counters of the server.
   kube::net::HttpServerCounters counters() const { return server_.counters(); }
 
   /// Answers one request; public for tests without sockets.
@@ -57,13 +58,13 @@ class KubeletServer {
   asio::awaitable<std::expected<void, Refusal>> admit(const kube::net::ServerRequest& request, const Route& route,
                                                       std::string node);
   void log_refusal(const kube::net::ServerRequest& request, const Refusal& refusal);
-  /// The way to the pod, if it is on a node that is asked at this port.
+  /// The route to the pod, if it is on a node that is served at this port.
   kube::Result<PodRoute> find_at(const PortOwners& owners, const Route& route) const;
-  /// The way to the pod as it is now, for a caller who was admitted. Fails where the pod is on another node than that
-  /// was to ("" = every node), and where something stands in the way of what is asked.
+  /// The route to the pod as it is now, for a caller who was admitted. Fails if the pod is not on the node to which the
+  /// caller was admitted ("" = every node), and if an obstacle prevents the request.
   kube::Result<PodRoute> find_again(const Route& route, const std::string& admitted_node) const;
   asio::awaitable<void> serve_logs(const Route& route, PodRoute pod, kube::net::ServerResponse& response);
-  /// Exec and attach.
+  /// Serves exec and attach.
   asio::awaitable<void> serve_command(const kube::net::ServerRequest& request, const Route& route,
                                       std::string admitted_node, kube::net::ServerResponse& response);
   asio::awaitable<kube::Result<std::unique_ptr<kube::RemoteCommand>>> connect_command(
@@ -78,7 +79,7 @@ class KubeletServer {
   FindPod find_;
   NodeApi nodes_;
   KubeletServerSettings settings_;
-  /// What counts the streams of one kind.
+  /// The metrics of the streams of one kind.
   struct Streams {
     Streams(kube::Metrics& metrics, const char* kind);
     kube::Gauge open;

@@ -8,7 +8,7 @@ namespace {
 
 Refusal provider_refusal(const kube::Failure& failure) {
   const int code = failure.http_code();
-  // An API server drops the words of a 404.
+  // An API server drops the message of a 404.
   if (code == 400 || code == 404) return {400, failure.text()};
   if (code == 500) return {code, failure.text()};
   return {502, "the provider cannot serve the request: " + failure.text()};
@@ -30,7 +30,7 @@ asio::awaitable<std::expected<kube::PodLog, Refusal>> open_log(const Route& rout
 
 asio::awaitable<kube::Result<void>> serve_log(kube::PodLog log, kube::net::ServerResponse& response) {
   auto sent = co_await response.start(200, plain_text_headers());
-  // Whoever reads a log stops now and then.
+  // The reader of a log may pause from time to time.
   response.be_patient();
   while (sent) {
     auto piece = co_await log.read();

@@ -13,12 +13,12 @@ namespace {
 
 namespace json = kube::json;
 
-// So many are looked at before others have their turn.
+// The number of pods that are looked at before other work has its turn.
 constexpr std::size_t max_pods_in_a_turn = 32;
 
 json::object whole_pod(const kube::Object& pod) {
   json::object tree = pod.tree();
-  // As in every list, its kind says what the items are.
+  // As in every list, the kind of the list determines that of the items.
   tree.erase("apiVersion");
   tree.erase("kind");
   return tree;
@@ -58,14 +58,14 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route,
     co_return std::unexpected(
         Refusal{501, "this port is that of several virtual nodes, so a path that names no pod is of none of them"});
   if (route.endpoint == Endpoint::healthz) {
-    // Who has gone needs no answer.
+    // A caller that is gone needs no answer.
     static_cast<void>(co_await response.send(200, plain_text_headers(), "ok"));
     co_return std::expected<void, Refusal>();
   }
   if (route.endpoint == Endpoint::pods || route.endpoint == Endpoint::running_pods)
     co_return co_await serve_pods(node, route.endpoint == Endpoint::running_pods, response);
   if (route.endpoint == Endpoint::metrics_slis) {
-    // Checks of its own components, of which a virtual node has none: a scrape of no samples is a good one.
+    // These are checks of a kubelet's components, of which a virtual node has none: a scrape without samples is valid.
     static_cast<void>(co_await response.send(200, metrics_text_headers(), std::string()));
     co_return std::expected<void, Refusal>();
   }

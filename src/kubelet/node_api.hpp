@@ -1,4 +1,4 @@
-// What the kubelet API says of a node as a whole, and whose a port is.
+// Serves the paths of the kubelet API about a node as a whole, and knows which nodes own a port.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -20,32 +20,32 @@ namespace liqo::kubelet {
 
 namespace asio = boost::asio;
 
-/// The nodes that are asked at a port.
+/// The nodes that are served at a port.
 class PortOwners {
  public:
-  /// Every node.
+  /// Makes a port that serves every node.
   PortOwners() = default;
   explicit PortOwners(std::set<std::string> nodes) : nodes_(std::move(nodes)) {}
 
-  /// The node whose own port it is; "" = several nodes have it, or none.
+  /// The only node of the port; "" = it has several nodes, or none.
   std::string only() const { return nodes_ && nodes_->size() == 1 ? *nodes_->begin() : std::string(); }
-  /// Whether the node is asked at the port, perhaps among others.
+  /// Whether the node is served at the port, possibly among others.
   bool has(const std::string& node) const { return !nodes_ || nodes_->contains(node); }
-  /// Whether the port is that of no node.
+  /// Whether the port has no node.
   bool is_nobodys() const { return nodes_ && nodes_->empty(); }
-  /// Of a pod ("namespace/name") that runs on another node.
+  /// The failure for a pod ("namespace/name") that runs on another node.
   std::unexpected<kube::Failure> refuse_pod(const std::string& pod) const;
 
  private:
   std::optional<std::set<std::string>> nodes_;
 };
 
-/// Answers what names no pod. One thread; outlives its coroutines.
+/// Serves endpoints that name no pod. One thread; outlives its coroutines.
 class NodeApi {
  public:
-  /// For a server whose every port is that of every node.
+  /// Makes every port serve every node.
   NodeApi() = default;
-  /// `find_node`: the Node of that name, if it is there.
+  /// `find_node`: the Node of that name, if it exists.
   NodeApi(std::function<std::set<std::string>(std::uint16_t)> nodes_at, PodsOfNode pods,
           std::function<std::optional<kube::Object>(const std::string&)> find_node, std::unique_ptr<UsageApi> figures)
       : nodes_at_(std::move(nodes_at)),
@@ -53,10 +53,10 @@ class NodeApi {
         find_node_(std::move(find_node)),
         figures_(std::move(figures)) {}
 
-  /// The nodes that are asked at that port of this process.
+  /// The nodes that are served at that port of this process.
   PortOwners owners_of(std::uint16_t port) const { return nodes_at_ ? PortOwners(nodes_at_(port)) : PortOwners(); }
-  /// Answers, or refuses: 404 (the port is nobody's), 501 (it is that of several nodes, or the path is not served),
-  /// 502 (the provider is out of reach), 503.
+  /// Serves a request. Refusals: 404 (no node has the port), 501 (several nodes share it, or the path is not served),
+  /// 502 (the provider is unreachable), 503.
   asio::awaitable<std::expected<void, Refusal>> serve(const Route& route, const PortOwners& owners,
                                                       kube::net::ServerResponse& response) const;
 
@@ -70,8 +70,8 @@ class NodeApi {
   std::unique_ptr<UsageApi> figures_;
 };
 
-/// The entry of a pod in GET /runningpods/: its names and UID, and the names and images of the containers that run, as
-/// kubelets have it. Nothing where none runs.
+/// The entry of a pod in GET /runningpods/, as kubelets have it: its names and UID, and the names and images of its
+/// running containers. Nothing if no container runs.
 std::optional<kube::json::object> running_pod(const kube::Object& pod);
 
 }  // namespace liqo::kubelet

@@ -1,4 +1,4 @@
-// The ports of virtual nodes at this process, which come and go with the Nodes.
+// Opens and closes this process's ports for virtual nodes, as their Nodes come and go.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,8 +19,8 @@ namespace asio = boost::asio;
 
 class KubeletServer;
 
-/// Knows from the Nodes who is asked at which port, and has a server listen there. A port that cannot be opened costs
-/// its own node only: that is logged once and tried again. One thread.
+/// Knows from the Nodes which node is served at which port, and makes a server listen there. A port that cannot be
+/// opened affects only its own node: that is logged once, and tried again. One thread.
 class NodeDoors {
  public:
   static constexpr kube::Duration pause = std::chrono::seconds(5);  ///< between two tries to open a port
@@ -28,16 +28,16 @@ class NodeDoors {
   /// `missing`: how many ports cannot be opened.
   NodeDoors(const kube::Environment& environment, kube::InformerSet& home, core::PortRange range, kube::Gauge missing);
 
-  /// The nodes that are asked at a port of this process; one beyond the range is taken for the first.
+  /// The nodes that are served at a port of this process; a port outside the range counts as the first.
   std::set<std::string> nodes_at(std::uint16_t port) const;
-  /// The Node of that name, if it is there.
+  /// The Node of that name, if it exists.
   std::optional<kube::Object> find(const std::string& node) const { return informer_->find({"", node}); }
   /// Opens and closes ports of a server that listens on the first. Ends only by cancellation.
   asio::awaitable<void> run(KubeletServer& server);
 
  private:
   void see(const kube::Change& change);
-  /// Opens and closes what has to be; false where some port cannot be opened.
+  /// Opens and closes ports as needed; false if a port cannot be opened.
   bool arrange(KubeletServer& server);
 
   kube::async::Clock& clock_;

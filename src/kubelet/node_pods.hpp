@@ -12,14 +12,14 @@
 
 namespace liqo::kubelet {
 
-/// The pods of a node in a cache, which may have gone when the next one is asked for.
+/// The pods of a node in a cache that may be gone when the next pod is looked up.
 struct CachedPods {
   std::vector<kube::ObjectKey> keys;
   std::function<std::optional<kube::Object>(const kube::ObjectKey&)> find;
   std::function<std::string(const kube::ObjectKey&)> uid;  ///< "" = there is no such pod; costs less than find
-  std::function<bool()> is_there;  ///< false once the cache has gone: a pod that is not found may be there
+  std::function<bool()> is_there;  ///< false once the cache is gone: a pod that is not found may exist
 };
-/// Failures: one sentence, answered with 503.
+/// Finds the pods of a node. Failures: one sentence, answered with 503.
 using PodsOfNode = std::function<kube::Result<CachedPods>(const std::string& node)>;
 
 }  // namespace liqo::kubelet

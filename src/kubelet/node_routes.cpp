@@ -12,7 +12,7 @@ struct NodePath {
   std::string_view subresource;
   std::string_view narrower;  // as kubelets name it since Kubernetes 1.33
 };
-// What is below another path stands before it.
+// A path below another one is listed before it.
 constexpr std::array<NodePath, 10> node_paths = {{
     {"/pods", Endpoint::pods, "proxy", "pods"},
     {"/runningpods", Endpoint::running_pods, "proxy", "pods"},

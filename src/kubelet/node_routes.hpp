@@ -1,11 +1,12 @@
-// Paths of the kubelet API that name no pod: they are of the node whose port is asked.
+// Reads paths of the kubelet API that name no pod: they are about the node whose port is called.
 #pragma once
 
 #include "kubelet/routes.hpp"
 
 namespace liqo::kubelet {
 
-/// Nothing where the path is none of these. Refusals: 404 for what is below them, 405 for other methods than GET.
+/// The route of such a path; nothing for other paths. Refusals: 404 for paths below these, 405 for methods other than
+/// GET.
 std::optional<std::expected<Route, Refusal>> read_node_route(std::string_view method, std::string_view path);
 
 /// The path of an endpoint that names no pod, as read_node_route() reads it; "" for others.

@@ -18,8 +18,8 @@ using Side = kube::wire::ForwardSide;
 
 constexpr std::array<std::string_view, 1> protocols = {"portforward.k8s.io"};
 constexpr std::size_t read_size = 16 * std::size_t{1024};
-// How long our last words may take, and how long we listen to a caller that is still talking after them: closing a
-// socket with unread bytes in it would destroy what the caller has not read yet. A provider is owed a goodbye only.
+// How long our last frames may take, and how long we then go on reading from a caller that still sends: closing a
+// socket with unread bytes would destroy data that the caller has not read yet. To a provider only the goodbye is sent.
 constexpr kube::Duration max_sending = 10s;
 constexpr kube::Duration max_listening = 2s;
 constexpr kube::Duration max_goodbye = 1s;
@@ -60,7 +60,7 @@ class PortForward {
     Event room;               // less waits to be sent, to either peer
     Event sent;               // everything has been sent
     Event left;               // nothing more is read
-    std::size_t sending = 0;  // bytes of the frame that is on its way
+    std::size_t sending = 0;  // bytes of the frame that is under way
     bool broken = false;      // the connection is of no more use
     kube::SignsOfLife life;
   };
@@ -94,7 +94,7 @@ class PortForward {
     co_await group_.stop();
   }
 
-  /// The relay has changed: wakes whoever has something to do by that.
+  /// Wakes the tasks that the change of the relay concerns.
   void changed() {
     caller_.output.set();
     provider_.output.set();
@@ -113,7 +113,7 @@ class PortForward {
     over_.set();
   }
 
-  /// Sends the goodbyes after what was told before, the provider's first, so that what runs there ends at once.
+  /// Sends the goodbyes after the queued frames, the provider's first, so that its streams end at once.
   asio::awaitable<void> farewell() {
     if (provider_.stream) {
       if (!provider_.broken) co_await provider_.sent.wait_for(clock_, max_goodbye);
@@ -139,7 +139,7 @@ class PortForward {
     Peer& to = peer(other(side));
     std::unique_ptr<char[]> buffer;
     for (;;) {
-      // Once over, what still comes is thrown away, but it is read: see max_listening.
+      // After the end, further bytes are still read, but dropped: see max_listening.
       while (is_full(side) && !over_.is_set()) {
         // The reader may wait for hours, so it holds no buffer.
         buffer.reset();
@@ -213,7 +213,7 @@ class PortForward {
     }
   }
 
-  /// Connects once a forward waits for it; where that fails, again with the next forward.
+  /// Connects once a forward waits for it; if that fails, again with the next forward.
   asio::awaitable<void> reach_provider() {
     for (;;) {
       co_await wanted_.wait_and_reset();

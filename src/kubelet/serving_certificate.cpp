@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
 constexpr kube::Duration self_signed_validity = 24h * 365;
-// Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, certificates age.
+// Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, but certificates age.
 constexpr kube::Duration max_sleep = 1h;
 
 }  // namespace
@@ -33,7 +33,7 @@ kube::Object forge_serving_request(std::string_view request_pem) {
 
 kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now) {
   kube::net::CertificateSubject subject = serving_subject("liqo", node_ip);
-  // The name could not be taken for one of the cluster's.
+  // The name must not look like one of the cluster's.
   subject.organizations = {"liqo.io"};
   return kube::net::make_self_signed(subject, now, self_signed_validity);
 }
@@ -54,7 +54,8 @@ asio::awaitable<void> ServingCertificate::run() {
     } else {
       pair = co_await request(node);
     }
-    // The lead or the node was lost meanwhile, which is no failure: who takes over, this replica perhaps, asks at once.
+    // The leadership or the node was lost meanwhile, which is not a failure: the next leader, perhaps this replica,
+    // sends a request at once.
     if (pair && !*pair) continue;
     const auto info = pair ? kube::net::read_certificate((*pair)->certificate_pem) : std::unexpected(pair.error());
     if (!info) {
@@ -103,8 +104,8 @@ asio::awaitable<kube::Result<ServingCertificate::Issued>> ServingCertificate::re
   const kube::Object wanted = forge_serving_request(pem);
   KUBE_CO_TRY(created, co_await replica_api_.create(requests, wanted));
   auto certificate = co_await wait_for_issuance(created.key(), std::move(node));
-  // A request that has served is deleted, and so is one that nobody answers: each try makes another, and they would
-  // pile up. What was denied tells an operator why.
+  // A request that was used is deleted, and so is one without an answer: each try makes another, and they would pile
+  // up. A denied one stays, because it shows an operator the reason.
   if (certificate || certificate.error().code() == kube::Errc::timeout)
     static_cast<void>(co_await replica_api_.remove(requests, created.key(), {.uid = std::string(created.uid())}));
   if (!certificate) co_return std::unexpected(std::move(certificate.error()));
@@ -122,7 +123,7 @@ asio::awaitable<kube::Result<std::optional<std::string>>> ServingCertificate::wa
     co_await replica_api_.clock().sleep(settings_.poll);
     auto request = co_await replica_api_.get(requests, key);
     if (!request) {
-      // Whatever else fails may pass; an object that is gone will not come back.
+      // Other failures may be temporary; an object that is gone will not come back.
       if (request.error().is_not_found()) co_return std::unexpected(std::move(request.error()));
       continue;
     }

@@ -1,5 +1,5 @@
-// The serving certificate of the kubelet API: asked for by a CertificateSigningRequest of the signer
-// kubernetes.io/kubelet-serving and renewed in time, or self-signed where the operator wants that.
+// Keeps the serving certificate of the kubelet API: requested by a CertificateSigningRequest for the signer
+// kubernetes.io/kubelet-serving and renewed in time, or self-signed if the operator wants that.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,31 +19,33 @@ namespace asio = boost::asio;
 /// The signer of serving certificates of kubelets.
 inline constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";
 
-/// Whom the certificate is for: CN `system:node:<node>`, O `system:nodes`, one IP address; what that signer demands.
+/// The subject of the certificate, as that signer demands it: CN `system:node:<node>`, O `system:nodes`, one IP
+/// address.
 kube::net::CertificateSubject serving_subject(std::string_view node, std::string_view node_ip);
 
 /// The CertificateSigningRequest for a PKCS#10 request in PEM.
 kube::Object forge_serving_request(std::string_view request_pem);
 
-/// Whom the certificate is for, where it goes, and how often is asked for it.
+/// The nodes of the certificate, its receiver, and how often it is requested.
 struct ServingCertificateSettings {
   std::string node_ip;
   bool self_signed = false;
-  /// Asks the cluster only while this process leads: the Nodes have the leader's address, and nobody approves another.
+  /// Certificates are requested only while this process leads: the Nodes have the leader's address, and only the leader
+  /// approves requests.
   kube::Leadership* leadership = nullptr;  ///< null: always
-  /// The names of our VirtualNodes. One certificate, for the first of them, serves all, because API servers check its
-  /// address only. Nobody approves one for a node that has gone meanwhile: then it is asked for anew.
+  /// The names of our VirtualNodes. One certificate, for the first of them, serves all, because API servers check only
+  /// its address. If that node is gone before the approval, another certificate is requested.
   std::function<std::vector<std::string>()> nodes;
   /// Called with each new key and certificate.
   std::function<void(const kube::net::KeyAndCertificate&)> use;
 
   kube::Duration look_for_node = std::chrono::seconds(1);
-  kube::Duration retry = std::chrono::seconds(30);  ///< between two requests of one lead, at least
+  kube::Duration retry = std::chrono::seconds(30);  ///< at least so long between two requests while leading
   kube::Duration poll = std::chrono::seconds(1);    ///< between two looks at a pending request
   kube::Duration max_issuance = std::chrono::minutes(15);
 };
 
-/// A self-signed certificate for a year: what the port shows until the real one is there, so that callers that do not
+/// A self-signed certificate for a year. The port shows it until the real one is issued, so that callers that do not
 /// verify it are served from the start.
 kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now);
 
@@ -53,16 +55,16 @@ class ServingCertificate {
   ServingCertificate(kube::Api& replica_api, ServingCertificateSettings settings)
       : replica_api_(replica_api), settings_(std::move(settings)), log_("serving-certificate") {}
 
-  /// Asks for a certificate once there is a VirtualNode, and for the next ones in time.
+  /// Requests a certificate once there is a VirtualNode, and renews it in time.
   asio::awaitable<void> run();
 
  private:
   using Issued = std::optional<kube::net::KeyAndCertificate>;
 
   asio::awaitable<std::string> wait_for_node();
-  /// The certificate with its key; nothing where this process leads no longer, or the node has gone.
+  /// Requests a certificate. Returns it with its key; nothing if this process no longer leads, or the node is gone.
   asio::awaitable<kube::Result<Issued>> request(std::string node);
-  /// The certificate of that request; nothing as above.
+  /// Waits for the certificate of that request; nothing if this process no longer leads, or the node is gone.
   asio::awaitable<kube::Result<std::optional<std::string>>> wait_for_issuance(kube::ObjectKey key, std::string node);
   asio::awaitable<void> wait_until(kube::WallTime time);
   bool is_ours(const std::string& node) const;

@@ -15,11 +15,11 @@ StrangerLimit::Bucket& StrangerLimit::bucket_of(const std::string& address, kube
   const auto known = buckets_.find(address);
   if (known != buckets_.end()) return known->second;
   if (buckets_.size() >= settings_.max_addresses) {
-    // A full bucket is as good as none.
+    // A full bucket is equivalent to none.
     std::erase_if(buckets_, [&](const auto& entry) {
       return !entry.second.is_trusted(now) && left_of(entry.second, settings_.burst, 1, now) >= settings_.burst;
     });
-    // Strangers push out no trusted address while there is any other.
+    // Unknown callers do not evict a trusted address while there is any other.
     if (buckets_.size() >= settings_.max_addresses)
       buckets_.erase(std::ranges::max_element(buckets_, {}, [now](const auto& entry) {
         return std::pair(!entry.second.is_trusted(now), entry.second.at);

@@ -1,4 +1,4 @@
-// How many callers that nobody knows one address may bring: each of them costs the API server a review.
+// Limits how many unknown callers one address may bring: each of them costs the API server a review.
 // Tested by test/unit/kubelet/authorizer_test.cpp.
 #pragma once
 
@@ -10,25 +10,25 @@
 
 namespace liqo::kubelet {
 
-/// A bucket for each address and one for all together, which fill again by time. An address from which a known caller
-/// came has only its own bucket: strangers at other addresses take nothing from it. Pure; time is given.
+/// A token bucket for each address and one for all together. An address from which a known caller has come has only its
+/// own bucket: unknown callers at other addresses take nothing from it. Pure; the time is a parameter.
 class StrangerLimit {
  public:
-  /// How many strangers each bucket holds, how fast it fills again, and what is remembered of addresses.
+  /// The size of each bucket, its refill rate, and how addresses are remembered.
   struct Settings {
-    double burst = 10;                                ///< strangers that a full bucket of one address lets through
+    double burst = 10;  ///< unknown callers that a full bucket of one address lets through
     kube::Duration refill = std::chrono::seconds(6);  ///< until the bucket of one address has room for one more
     double all = 20;                               ///< size and speed of the common bucket, in buckets of one address
-    std::size_t max_addresses = 1024;              ///< that are remembered; beyond, the newest one goes first
-    kube::Duration trust = std::chrono::hours(2);  ///< how long an address is believed in after somebody known
+    std::size_t max_addresses = 1024;              ///< remembered addresses; beyond, the newest one is dropped first
+    kube::Duration trust = std::chrono::hours(2);  ///< how long an address is trusted after a known caller
   };
   explicit StrangerLimit(Settings settings) : settings_(settings) {}
 
-  /// Whether one more from `address` may be looked at; counts it.
+  /// Whether one more caller from `address` may be reviewed; counts it.
   bool take(const std::string& address, kube::TimePoint now);
-  /// It was no stranger, or nobody can say whether it was one.
+  /// Takes back take(): the caller was known, or the review gave no answer.
   void give_back(const std::string& address, kube::TimePoint now);
-  /// Somebody who is known came from there.
+  /// Notes that a known caller came from the address.
   void trust(const std::string& address, kube::TimePoint now);
 
  private:

@@ -1,4 +1,4 @@
-// How a request asks to leave HTTP, and the answers to that. Pure.
+// Reads requests to upgrade from HTTP to another protocol, and makes the answers. Pure.
 // Tested by test/unit/kubelet/exec_server_test.cpp.
 // Tested by test/unit/kubelet/port_forward_server_test.cpp.
 #pragma once
@@ -14,20 +14,20 @@
 
 namespace liqo::kubelet {
 
-/// Why there is no upgrade; `headers` of the answer say which protocols we have.
+/// Why there is no upgrade; the `headers` of the answer list the supported protocols.
 struct UpgradeRefusal {
   Refusal refusal;
   kube::net::ServerResponse::Headers headers;
 };
 std::unexpected<UpgradeRefusal> refuse_upgrade(int status, std::string sentence,
                                                kube::net::ServerResponse::Headers headers = {});
-/// 403, where nothing that was offered is among `supported`.
+/// The refusal 403: no offered protocol is among `supported`.
 std::unexpected<UpgradeRefusal> refuse_protocols(std::span<const std::string_view> supported);
 
 /// The values of all lines of a header.
 std::vector<std::string> header_lines(const kube::net::ServerRequest& request, std::string_view name);
 
-/// The header `upgrade` in lower case. Refusals: 400 where the request does not ask for one.
+/// The header `upgrade` in lower case. Refusals: 400 if the request does not ask for one.
 std::expected<std::string, UpgradeRefusal> wanted_upgrade(const kube::net::ServerRequest& request);
 
 /// An upgrade to SPDY/3.1: the headers of our 101, and the protocol that was chosen.
@@ -35,7 +35,7 @@ struct SpdyUpgrade {
   kube::net::ServerResponse::Headers headers;
   std::string protocol;
 };
-/// Chooses the first protocol of the client that is `supported`. Refusals: 400 where it names none, 403 where none is
+/// Chooses the first protocol of the client that is `supported`. Refusals: 400 if the client names none, 403 if none is
 /// common.
 std::expected<SpdyUpgrade, UpgradeRefusal> read_spdy_upgrade(const kube::net::ServerRequest& request,
                                                              std::span<const std::string_view> supported);

@@ -22,14 +22,13 @@ namespace {
 namespace json = kube::json;
 using kube::net::ServerResponse;
 
-// The least memory of a request: a line that is not whole yet, and a piece of the answer.
+// The least memory of a request: an incomplete line, and a piece of the answer.
 constexpr std::size_t least_held = 128 * 1024;
 constexpr std::size_t max_figure_line = 4 * 1024;
-// A pod may have any number of containers, and a provider may make up more: the bound is so many for each pod on
-// average.
+// A pod may have any number of containers, and a provider may invent more: the bound is an average for each pod.
 constexpr std::size_t containers_per_pod = 8, more_containers = 64;
 
-/// The path of the provider's kubelets from which an endpoint is answered: the summary is made of the same figures.
+/// The path of the provider's kubelets from which an endpoint is answered: the summary is made from the same metrics.
 std::string_view asked_path(Endpoint endpoint) {
   return node_path(endpoint == Endpoint::stats_summary ? Endpoint::metrics_resource : endpoint);
 }
@@ -46,9 +45,9 @@ class UsageApi::ProviderText {
   ProviderText(kube::net::Body& body, std::string provider, std::size_t max_read, kube::wire::MetricLines lines)
       : body_(body), cluster_("cluster " + std::move(provider)), max_read_(max_read), lines_(std::move(lines)) {}
 
-  /// Whether all was read.
+  /// Whether the whole text was read.
   bool is_over() const { return is_over_; }
-  /// The lines that end in the next piece. Refusals: 503, where the provider breaks off or tells too much.
+  /// The lines that end in the next piece. Refusals: 503, if the provider breaks off or sends too much.
   asio::awaitable<std::expected<std::vector<std::string>, Refusal>> next() {
     const auto piece = co_await body_.read();
     if (!piece) co_return refuse(cluster_ + " has broken off what pods use: " + piece.error().text());
@@ -71,7 +70,7 @@ class UsageApi::ProviderText {
   bool is_over_ = false;
 };
 
-/// A request for the figures of a node, for as long as it is under way.
+/// A request for the usage of a node, while it is under way.
 class UsageApi::Asking {
  public:
   Asking(std::map<std::string, Node>& nodes, std::string node) : nodes_(nodes), node_(std::move(node)) {
@@ -124,14 +123,14 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::serve(UsageQuestion ques
     refused_.add();
     co_return refuse(source.error().text());
   }
-  // The answer is made within a time, whatever the provider does, and whoever asks.
+  // The time for the answer is limited, whatever the provider and the caller do.
   auto answered = co_await kube::async::with_timeout(clock_, answer(question, *source, response), settings_.timeout);
   if (answered && *answered && response.started()) {
     served_.add();
     co_return std::expected<void, Refusal>();
   }
   if (response.started()) {
-    // Nothing can be said any more, but that this was not all.
+    // All that can still be shown is that the answer is incomplete.
     cut_.add();
     response.abort();
     co_return std::expected<void, Refusal>();
@@ -151,8 +150,8 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::answer(const UsageQuesti
   const bool is_relayed = endpoint != Endpoint::metrics_resource && endpoint != Endpoint::stats_summary;
   KUBE_CO_TRY(answer, co_await ask(source, asked_path(endpoint)));
   if (!answer.body) {
-    // The node is well, and a failed scrape would raise the alert that it is not. Kubelets that cannot read what
-    // containers use answer all the same, and say so by a metric.
+    // The node is healthy, and a failed scrape would raise the alert that it is not. Kubelets that cannot read the
+    // usage of containers answer all the same, and report that by a metric.
     if (endpoint == Endpoint::stats_summary) co_return refuse(std::move(answer.sentence));
     static_cast<void>(
         co_await response.send(200, metrics_text_headers(), text_without_usage(endpoint, answer.sentence)));
@@ -163,7 +162,7 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::answer(const UsageQuesti
   if (is_relayed) co_return co_await relay(text, source.provider, *pods, response);
   LookReader look(pods->uid, clock_.wall(), more_containers + containers_per_pod * pods->keys.size());
   KUBE_CO_TRYV(co_await read(text, look, response));
-  // Without the pods nothing is known to be of this node, and all of it would count as ended.
+  // Without the pods no series is known to belong to this node, and all of them would count as ended.
   if (!pods->is_there()) co_return refuse("the session with cluster " + source.provider + " has ended; try again");
   nodes_.at(question.node).figures.take(look.look(), pods->uid, clock_.wall());
   co_return co_await send_look(question, look.look(), *pods, response);
@@ -181,8 +180,8 @@ asio::awaitable<std::expected<UsageApi::Reply, Refusal>> UsageApi::ask(const Usa
   const kube::Deadline deadline = clock_.deadline_in(settings_.head_timeout);
   auto sending = source.transport->send(std::move(request), deadline);
   auto remote = co_await ask_provider({source.provider, source.upgrader}, clock_, {}, std::move(sending));
-  // The failure names a cluster that is out of reach. It is a 502, as for logs, because kubectl does not show the
-  // sentence of a 503.
+  // The failure names a cluster that is unreachable. It is a 502, as for logs, because kubectl does not show the
+  // message of a 503.
   if (!remote) co_return std::unexpected(Refusal{502, kube::printable(remote.error().text())});
   const int status = remote->head.status;
   if (status >= 200 && status <= 299) co_return Reply{.body = std::move(remote->body), .sentence = {}};
@@ -210,7 +209,8 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::relay(ProviderText& from
   OwnLines own(pods.uid, clock_.wall());
   const std::size_t max_series = settings_.more_series + settings_.series_per_pod * pods.keys.size();
   std::string text;
-  // The head waits for the first lines: a provider that breaks off before is refused in a sentence.
+  // The response headers wait for the first lines: if the provider breaks off before, the caller gets a refusal with a
+  // message.
   bool has_begun = false;
   while (!from.is_over()) {
     KUBE_CO_TRY(lines, co_await from.next());

@@ -1,5 +1,5 @@
-// The paths of the kubelet API that say what a virtual node and its pods use, as the provider tells it of the pods of
-// that node alone.
+// Serves the paths of the kubelet API with the resource usage of a virtual node and its pods. The provider reports it
+// for the pods of that node alone.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -20,43 +20,43 @@ using namespace core::usage;
 
 namespace asio = boost::asio;
 
-/// Whom the figures of a node are asked of, with a share in the connection.
+/// The provider of a node's usage. It shares the connection, because the session may be replaced.
 struct UsageSource {
   std::shared_ptr<kube::net::Transport> transport;  ///< to the provider's API server
-  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< to see whether it can be reached; null: that is not found out
-  std::string provider;                             ///< what the provider is called where people read of it
+  std::shared_ptr<kube::net::Upgrader> upgrader;    ///< to check whether it can be reached; null: not checked
+  std::string provider;                             ///< the name of the provider in messages
   std::string consumer;                             ///< this cluster's ID
 };
-/// Failures: one sentence, answered with 503.
+/// Finds the source for a node. Failures: one sentence, answered with 503.
 using UsageSourceOf = std::function<kube::Result<UsageSource>(const std::string& node)>;
 
-/// A request for figures.
+/// A request for usage.
 struct UsageQuestion {
   Endpoint endpoint;
   std::string node;
-  std::string started = {};  ///< since when there is the node, RFC 3339; "" = not known
+  std::string started = {};  ///< when the node was created, RFC 3339; "" = not known
 };
 
-/// The bounds of one request for figures, and of what a provider may answer.
+/// The bounds of one request for usage, and of a provider's answer.
 struct UsageSettings {
   kube::Duration head_timeout = std::chrono::seconds(15);  ///< until the provider begins to answer
-  kube::Duration timeout = std::chrono::seconds(30);       ///< until all is read, and taken by whoever asks
+  kube::Duration timeout = std::chrono::seconds(30);       ///< until all is read, and the caller has taken it
   std::size_t max_read = 64U << 20;                        ///< bytes of one answer of a provider
   int max_asked = 8;                                       ///< requests under way for one node
-  /// Series of one answer that are passed on: on average for each pod of the node, and in addition. Kubelets have some
-  /// hundred for a pod; a provider that makes up more would fill the memory of whoever scrapes its node.
+  /// The most series of one answer that are passed on: an average for each pod of the node, and a constant. Kubelets
+  /// have some hundred series for a pod; a provider that invents more would fill the memory of the scraper of its node.
   std::size_t series_per_pod = 1'000, more_series = 4'000;
 };
 
-/// Asks the provider at each request, and only then. Of a node it remembers what keeps its counts from falling; that is
-/// bounded by its pods, and goes with the node. One thread; outlives its coroutines.
+/// Asks the provider at each request, and only then. For each node it remembers the values that keep its counters from
+/// falling; they are bounded by its pods, and go with the node. One thread; outlives its coroutines.
 class UsageApi {
  public:
-  /// `nodes`: those that exist.
+  /// `nodes`: the nodes that exist.
   UsageApi(const kube::Environment& environment, UsageSourceOf source, PodsOfNode pods,
            std::function<std::vector<std::string>()> nodes, UsageSettings settings = {});
 
-  /// Answers, or refuses: 502 (the provider is out of reach), 503. Where the provider answers but tells no figures,
+  /// Serves a request. Refusals: 502 (the provider is unreachable), 503. If the provider answers without any usage,
   /// only /stats/summary is refused.
   asio::awaitable<std::expected<void, Refusal>> serve(UsageQuestion question, kube::net::ServerResponse& response);
 
@@ -69,8 +69,8 @@ class UsageApi {
   class ProviderText;
   /// A body of text, whole or in part.
   struct Reply {
-    std::unique_ptr<kube::net::Body> body;  ///< null: the provider answers, but tells no figures
-    std::string sentence;                   ///< then, why
+    std::unique_ptr<kube::net::Body> body;  ///< null: the provider answers, but without any usage
+    std::string sentence;                   ///< the reason, if `body` is null
   };
 
   asio::awaitable<std::expected<void, Refusal>> answer(const UsageQuestion& question, const UsageSource& source,

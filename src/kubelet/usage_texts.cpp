@@ -10,7 +10,7 @@ namespace {
 
 namespace json = kube::json;
 
-// Exact, which a double is not for a count of nanoseconds.
+// Exact: a double cannot represent every count of nanoseconds.
 std::string decimal(std::uint64_t value, std::uint64_t per_unit, std::size_t digits) {
   const std::string rest = std::to_string(value % per_unit);
   std::string text = std::to_string(value / per_unit) + "." + std::string(digits - rest.size(), '0') + rest;
@@ -55,7 +55,7 @@ json::object cpu_statistics(const Reading& reading, std::optional<std::uint64_t>
   return cpu;
 }
 
-// Kubelets tell more than the working set; where only that is known, it is the least that is used.
+// Kubelets report more than the working set; if only that is known, it is the least usage.
 json::object memory_statistics(const Reading& reading) {
   return {{"time", time_text(reading.at)}, {"usageBytes", reading.value}, {"workingSetBytes", reading.value}};
 }
@@ -70,7 +70,7 @@ void ResourceText::add_pod(std::string& text) {
     text.append(family.name).append("{");
     if (!container.empty()) text.append("container=\"").append(container).append("\",");
     text.append("namespace=\"").append(pod_->first.ns).append("\",pod=\"").append(pod_->first.name).append("\"}");
-    // When it was started is no reading: kubelets give it no time.
+    // The start time is not a sample: kubelets give it no timestamp.
     if (family.figure == Measure::started)
       text.append(" ").append(number(family.figure, reading->value)).append("\n");
     else

@@ -1,4 +1,4 @@
-// The figures of a virtual node as kubelets show them: text for Prometheus and metrics-server, and JSON. Pure.
+// The usage of a virtual node in the formats of kubelets: text for Prometheus and metrics-server, and JSON. Pure.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ namespace liqo::kubelet {
 
 using namespace core::usage;
 
-/// What GET /metrics/resource answers, piece by piece: pods and containers, then the node, by families.
+/// The answer to GET /metrics/resource, piece by piece: pods and containers, and then the node, by families.
 class ResourceText {
  public:
   /// The look outlives it.
   ResourceText(const Look& look, const NodeReading& node) : look_(look), node_(node), pod_(look.begin()) {}
-  /// The next piece, of some 32 KiB; "" = that was all.
+  /// The next piece, of about 32 KiB; "" = there are no more.
   std::string next();
 
  private:
@@ -30,17 +30,17 @@ class ResourceText {
   NodeReading node_;
   std::size_t family_ = 0;
   Look::const_iterator pod_;
-  bool has_told_family_ = false;  ///< its HELP and TYPE
+  bool has_told_family_ = false;  ///< HELP and TYPE of the present family were written
   bool is_over_ = false;
 };
 
-/// What a path for Prometheus answers where no figures can be read: why, as a comment, in one line; and, where kubelets
-/// have a metric that says so, that one.
+/// The answer of a path for Prometheus if no usage can be read: the reason as a comment of one line, and the metric by
+/// which kubelets report that, if there is one.
 std::string text_without_usage(Endpoint endpoint, std::string_view why);
 
-/// The node in GET /stats/summary. `started`: RFC 3339; "" = not told.
+/// The node in GET /stats/summary. `started`: RFC 3339; "" = not known.
 kube::json::object node_statistics(std::string_view node, std::string_view started, const NodeReading& reading);
-/// A pod in GET /stats/summary. What is not known is not there.
+/// A pod in GET /stats/summary. Unknown values are left out.
 kube::json::object pod_statistics(const kube::Object& pod, const PodUsage& figures, const NodeUsage& node);
 
 }  // namespace liqo::kubelet

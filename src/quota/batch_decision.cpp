@@ -12,7 +12,7 @@ namespace {
 using core::QuotaVerdict;
 using Basis = core::AdmissionRound::Basis;
 
-/// After a conflict with another replica's write the record is read and decided upon again, at most this many times.
+/// How often, after a conflict with another replica's write, the record is read and the batch decided again.
 constexpr int max_attempts = 8;
 
 QuotaVerdict no_quota(const kube::ObjectKey& quota, const kube::Failure& failure) {
@@ -49,7 +49,7 @@ asio::awaitable<void> BatchDecision::run() {
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
     if (const auto trouble = co_await look()) co_return tell_all(batch_, *trouble);
     if (look_.is_outdated_by(known.record())) continue;
-    // Nothing suspends from here to the write, so the caches and the record are those of one moment.
+    // Nothing suspends from here to the write, so the caches and the record are of one moment.
     core::LedgerRecord next = known.record();
     drop_stored(context_.stored.account(), next);
     next.quota = core::version_of_quota(look_.quota());
@@ -81,7 +81,7 @@ asio::awaitable<std::optional<QuotaVerdict>> BatchDecision::look() {
   }
   if (look_.wants_record(record_.known())) {
     look_.note_record_read();
-    // Who is refused again and again leaves no record, and would have the API server list all ShadowPods each time.
+    // A caller that is always refused leaves no record, and would make the API server list all ShadowPods each time.
     if (auto read = co_await record_.read(!look_.wants_floor()); !read)
       co_return QuotaVerdict::unavailable("quota " + quota.text() +
                                           ": its record cannot be read: " + read.error().text() + "; ask again");

@@ -5,16 +5,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// With more than this many admissions on their way into storage, no further one is watched for.
+/// The most admissions that are remembered until they are stored.
 constexpr std::size_t max_unconfirmed = 10'000;
-/// A proven address is watched for again after this time, and for this many addresses the time is remembered.
+/// The time after which a proven address is watched again, and the number of addresses whose time is remembered.
 constexpr kube::Duration proven_again = 1min;
 constexpr std::size_t max_watched_for = 1'000;
 
 }  // namespace
 
 void CallerProofs::watch_for(const kube::ObjectKey& quota, const DeskQuestion& asked, bool large, kube::TimePoint now) {
-  // The UID of a stored ShadowPod may be known to anybody, so asking about one proves nothing.
+  // Any user may know the UID of a stored ShadowPod, so asking about one proves nothing.
   if (asked.claimant.address.empty() || asked.reservation.grows()) return;
   while (!unconfirmed_since_.empty() && now - unconfirmed_since_.front().first > life_) {
     unconfirmed_.erase(unconfirmed_since_.front().second);
@@ -40,7 +40,7 @@ std::optional<UnconfirmedReservation> CallerProofs::confirm(const kube::ObjectKe
                                                             const core::HeldShadow& shadow) {
   if (unconfirmed_.empty()) return std::nullopt;
   auto found = unconfirmed_.extract(shadow.uid);
-  // Who has read the stored ShadowPod knows its UID, and may have asked with it about another pod or for another user.
+  // A reader of the stored ShadowPod knows its UID, and may have used it to ask about another pod or for another user.
   if (!found || found.mapped().pod != pod || found.mapped().user != shadow.user) return std::nullopt;
   return std::move(found.mapped());
 }

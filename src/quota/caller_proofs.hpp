@@ -1,4 +1,4 @@
-// Proof that a caller is an API server: it asked about a ShadowPod before the ShadowPod was stored.
+// Proves that a caller is an API server: it asked about a ShadowPod before the ShadowPod was stored.
 #pragma once
 
 #include <deque>
@@ -14,23 +14,23 @@
 
 namespace liqo::quota {
 
-/// A reservation of this replica that nobody has seen stored yet.
+/// A reservation of this replica whose ShadowPod was not seen stored yet.
 struct UnconfirmedReservation {
   kube::ObjectKey quota, pod;
   std::string user, address;
   bool large = false;  ///< more than the share of unproven callers
 };
 
-/// Remembers who asked for what was reserved, until that is seen stored: only an API server knows the UID of a
+/// Remembers the caller of each reservation until its ShadowPod is seen stored: only an API server knows the UID of a
 /// ShadowPod that is not stored yet. Bounded. Pure. One thread.
 class CallerProofs {
  public:
-  /// `life`: how long a reservation may be on its way into storage.
+  /// `life`: how long it may take until a reserved ShadowPod is stored.
   explicit CallerProofs(kube::Duration life) : life_(life) {}
 
-  /// Remembers who asked for what was written down just now in the record of that Quota.
+  /// Remembers the caller of a reservation that was just written into the record of that Quota.
   void watch_for(const kube::ObjectKey& quota, const DeskQuestion& asked, bool large, kube::TimePoint now);
-  /// Takes in that a ShadowPod is stored; what its reservation was, if that proves its caller.
+  /// Takes in that a ShadowPod is stored. Returns its reservation if that proves the caller.
   std::optional<UnconfirmedReservation> confirm(const kube::ObjectKey& pod, const core::HeldShadow& shadow);
 
  private:

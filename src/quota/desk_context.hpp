@@ -17,18 +17,18 @@
 
 namespace liqo::quota {
 
-/// Made once by a ledger, and outlives whatever the ledger has. One thread.
+/// Made once by a ledger, and outlives everything that the ledger owns. One thread.
 struct DeskContext : LedgerContext {
   /// `to_replica`, which outlives this, reads and writes the records. `stored_changed`: see StoredPods.
   DeskContext(LedgerContext context, kube::Api& to_replica, LedgerSettings times, std::function<void()> stored_changed);
   DeskContext(const DeskContext&) = delete;
   DeskContext& operator=(const DeskContext&) = delete;
 
-  /// Every cache that decisions need is complete, and what is stored has been counted.
+  /// Whether every cache that decisions need is complete, and all stored pods have been counted.
   bool has_synced() const;
   /// The ConfigMap with the record of a Quota.
   kube::ObjectKey record_of(const kube::ObjectKey& quota) const { return {liqo_namespace, core::ledger_name(quota)}; }
-  /// The one Quota of a user of that cluster, as its creator label names it; or why there is not exactly one.
+  /// The Quota of a user of that cluster, as the creator label names the user; or why there is not exactly one.
   std::expected<kube::ObjectKey, std::string> find_quota(const std::string& user, std::string_view origin) const;
 
   kube::Api& replica_api;

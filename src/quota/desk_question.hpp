@@ -1,4 +1,4 @@
-// One admission on its way through a desk of the quota ledger, and those that are decided together.
+// One admission in the queue of a Quota's desk, and batches of them that are decided together.
 // Tested by test/unit/quota/quota_ledger_test.cpp.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace liqo::quota {
 
-/// A ShadowPod that asks for room, and what it is told. Whoever waits and the desk share it. One thread.
+/// A ShadowPod that asks for room, and its verdict. The waiting caller and the desk share it. One thread.
 struct DeskQuestion : core::QuotaQuestion {
   explicit DeskQuestion(const asio::any_io_executor& executor) : answered(executor) {}
 
-  /// Answers; only the first answer counts.
+  /// Sets the verdict, unless there is one already.
   void tell(core::QuotaVerdict said);
 
   std::string user;                           ///< as the ShadowPod names it
-  std::optional<core::QuotaVerdict> verdict;  ///< also set if nobody waits any more
+  std::optional<core::QuotaVerdict> verdict;  ///< also set if no caller waits any more
   kube::async::Event answered;
 };
 

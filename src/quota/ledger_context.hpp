@@ -1,4 +1,4 @@
-// What the quota ledger, its display and its metrics are made with.
+// The dependencies of the quota ledger, its display and its metrics.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace liqo::quota {
 
 namespace asio = boost::asio;
 
-/// References to what outlives them. `home` is the cluster whose Quotas are kept; its Api writes only while this
+/// The referenced objects outlive them. `home` is the cluster whose Quotas are kept; its Api writes only while this
 /// process leads.
 struct LedgerContext : kube::Environment {
   kube::InformerSet& home;

@@ -7,18 +7,18 @@
 
 namespace liqo::quota {
 
-/// The series that the ledger and its desks count by. One thread.
+/// The series in which the ledger and its desks count. One thread.
 struct LedgerCounters {
   explicit LedgerCounters(kube::Metrics& metrics);
 
-  /// Counts what was said to a ShadowPod by its ruling.
+  /// Counts a verdict by its ruling.
   void count(core::QuotaVerdict::Ruling ruling);
 
   kube::Counter admitted, refused, unavailable, held_back;
-  kube::Gauge unproven;         ///< reservations that callers asked for whom nothing had proven
+  kube::Gauge unproven;         ///< reservations of unproven callers
   kube::Counter commits;        ///< writes of records
-  kube::Counter conflicts;      ///< those of them that another replica was faster with
-  kube::Counter without_quota;  ///< refusals for want of a Quota, which name no consumer
+  kube::Counter conflicts;      ///< those that failed because another replica was faster
+  kube::Counter without_quota;  ///< refusals for lack of a Quota, without a consumer's name
 };
 
 }  // namespace liqo::quota

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using core::QuotaRefusal;
 using core::QuotaVerdict;
 
-/// The time between two looks at reservations whose ShadowPod nobody has seen stored ...
+/// The time between two looks at reservations whose ShadowPod was not seen stored ...
 constexpr kube::Duration expiry_interval = 5s;
 /// ... and the time after a look that was cut short.
 constexpr kube::Duration next_expiry_round = 1s;
@@ -23,8 +23,8 @@ constexpr kube::Duration next_expiry_round = 1s;
 constexpr std::size_t max_batch = 500;
 /// A longer queue is refused, because callers would give up before their turn.
 constexpr std::size_t max_waiting = 5'000;
-/// While the cache of ShadowPods is behind, the record keeps what is stored already, and each batch writes it again.
-/// This bounds the bytes written in a second.
+/// While the cache of ShadowPods lags behind, the record keeps reservations that are stored already, and each batch
+/// writes them again. This bounds the bytes written in a second.
 constexpr double max_record_bytes_per_second = 2.0 * 1024 * 1024;
 
 kube::Duration pause_for(std::size_t bytes) {
@@ -38,15 +38,15 @@ QuotaDesk::QuotaDesk(DeskContext& context, kube::ObjectKey quota)
     : context_(context), record_(context, std::move(quota)), wake_(context.executor) {}
 
 asio::awaitable<void> QuotaDesk::serve() {
-  // Reservations expire by the time at which this replica first saw them, so those of a replica that is gone have to be
-  // read first.
+  // Reservations expire by the time at which this replica first saw them, so those of a dead replica have to be read
+  // first.
   (void)co_await record_.read();
   kube::TimePoint next_write = context_.clock.now();
   kube::TimePoint expiry = next_write + expiry_interval;
   while (true) {
     if (queue_.empty() && settling_.empty()) co_await wake_.wait_until(context_.clock, {expiry});
     wake_.reset();
-    // Reservations expire also while the queue is never empty: a Quota that looks full makes its callers ask again and
+    // Reservations expire even while the queue is never empty: a Quota that looks full makes its callers ask again and
     // again.
     if (context_.clock.now() >= expiry) {
       const bool complete = co_await expire();
@@ -99,7 +99,8 @@ std::expected<std::shared_ptr<DeskQuestion>, QuotaVerdict> QuotaDesk::question_o
   reservation = {.pod = shadow_pod.key(), .demand = core::pod_demand(*needs, counting), .unproven = !claimant.proven};
   core::drop_zeros(reservation.demand);
   reservation.from = before ? before->version_number() : 0;
-  // The ledger did not count a stored ShadowPod whose amounts it could not read: all of the new amounts are growth.
+  // The ledger did not count a stored ShadowPod whose amounts it could not parse: all of the new amounts count as
+  // growth.
   if (before)
     if (const auto had = context_.stored.needs_of(*before))
       reservation.demand = core::beyond(reservation.demand, core::pod_demand(*had, counting));
@@ -113,7 +114,7 @@ std::expected<std::shared_ptr<DeskQuestion>, QuotaVerdict> QuotaDesk::question_o
 }
 
 asio::awaitable<QuotaVerdict> QuotaDesk::ask(std::shared_ptr<DeskQuestion> asked) {
-  // A caller that has gone, also one whose time is over, must not get a reservation.
+  // A caller that is gone, or whose time is over, must not get a reservation.
   struct Leaving {
     DeskQuestion& asked;
     explicit Leaving(DeskQuestion& who) : asked(who) {}

@@ -1,4 +1,4 @@
-// The end of reservations that nobody has stored.
+// Ends reservations whose ShadowPods were not stored.
 #include <utility>
 
 #include "liqo/api/kinds.hpp"

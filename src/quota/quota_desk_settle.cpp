@@ -1,4 +1,4 @@
-// How a desk has every replica decide by the present Quota.
+// Makes every replica decide by the present Quota.
 #include <utility>
 
 #include "quota/quota_desk.hpp"
@@ -6,7 +6,7 @@
 namespace liqo::quota {
 namespace {
 
-/// So often the record is read again after another replica has written it.
+/// How often the record is read again after another replica has written it.
 constexpr int max_attempts = 8;
 
 }  // namespace
@@ -26,7 +26,7 @@ asio::awaitable<kube::Result<void>> QuotaDesk::name_quota() {
     const auto quota = context_.quotas->find(record_.quota());
     if (known().needs_read()) {
       auto read = co_await record_.read();
-      // Of a Quota that is gone, as its record is, nothing is reserved. Its pods are those of UnrecordedUsers::see().
+      // Nothing is reserved of a Quota that is gone with its record. UnrecordedUsers::see() takes care of its pods.
       if (!read && !quota && read.error().code() == kube::Errc::missing) {
         context_.unrecorded.doubt();
         co_return kube::Result<void>();
@@ -35,7 +35,8 @@ asio::awaitable<kube::Result<void>> QuotaDesk::name_quota() {
         co_return kube::fail(std::move(read.error()), phase + ": record " + core::ledger_name(record_.quota()));
     }
     const core::QuotaVersion now = quota ? core::version_of_quota(*quota) : core::QuotaVersion();
-    // Whoever makes the record reads the Quota afterwards, so that one which is not there needs no name in it.
+    // The replica that makes a record reads the Quota afterwards, so a record that does not exist need not name the
+    // Quota.
     if (known().is_stored() && known().record().quota != now) {
       core::LedgerRecord next = known().record();
       next.quota = now;

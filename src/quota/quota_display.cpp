@@ -46,7 +46,7 @@ asio::awaitable<void> QuotaDisplay::show() {
       const Shown shown = co_await write(key);
       if (shown == Shown::yes) continue;
       worst = shown;
-      // All Quotas share one CRD: where one has no status, the others have none.
+      // All Quotas share one CRD: if one has no status, the others have none.
       if (shown == Shown::has_none) break;
     }
     if (worst == Shown::failed) changed_.set();
@@ -70,7 +70,7 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
     co_return say_failed(key, shown.error());
   }
   if (!*shown) {
-    // Either the Quota or its status subresource does not exist. Reading the Quota tells which.
+    // Either the Quota or its status subresource does not exist. Reading the Quota shows which.
     const auto live = co_await leader_api.get(api::kinds::quotas, key);
     if (live) co_return say_absent(key);
     co_return live.error().is_not_found() ? Shown::yes : say_failed(key, live.error());

@@ -1,4 +1,4 @@
-// Shows in the status of each Quota what is used of it, for people. Nothing is decided by it.
+// Shows in the status of each Quota how much of it is used. No decision depends on it.
 #pragma once
 
 #include <optional>
@@ -7,27 +7,27 @@
 
 namespace liqo::quota {
 
-/// Writes while this process leads: only what has changed, and a Quota at most once in 1.3 seconds. Where the CRD of
-/// Quotas has no status (the Go version's, which may be applied at any time) it says so once, in the log and in an
-/// Event of a Quota, and tries again when something changes, at most once a minute. One thread.
+/// Writes while this process leads: only changes, and each Quota at most once in 1.3 seconds. The CRD of Quotas may
+/// have no status: the one of the Go version has none, and may be applied at any time. That is reported once, in the
+/// log and by an Event of a Quota, and tried again when something changes, at most once a minute. One thread.
 class QuotaDisplay {
  public:
   /// `ledger` outlives this.
   QuotaDisplay(LedgerContext context, QuotaLedger& ledger);
   ~QuotaDisplay();
 
-  /// Shows until cancelled.
+  /// Writes statuses until cancelled.
   asio::awaitable<void> run();
 
  private:
   enum class Shown {
-    yes,       ///< or nothing was to be done
-    failed,    ///< wants to be tried again
+    yes,       ///< shown, or nothing was to be done
+    failed,    ///< to be tried again
     has_none,  ///< the kind has no status
   };
   asio::awaitable<void> show();
   asio::awaitable<Shown> write(kube::ObjectKey key);
-  /// Each says it once.
+  /// Each reports its trouble once.
   Shown say_absent(const kube::ObjectKey& key);
   Shown say_failed(const kube::ObjectKey& key, const kube::Failure& failure);
 
@@ -36,8 +36,8 @@ class QuotaDisplay {
   kube::InformerHandle quotas_;
   kube::async::Event changed_;
   QuotaLedger::UsageReader reader_;
-  bool absent_ = false;    ///< the kind has no status, and that was said
-  bool troubled_ = false;  ///< writes fail, and that was said
+  bool absent_ = false;    ///< the kind has no status, and that was reported
+  bool troubled_ = false;  ///< writes fail, and that was reported
   kube::Log log_{"quota-display"};
 };
 

@@ -99,7 +99,7 @@ asio::awaitable<QuotaVerdict> QuotaLedger::decide_on(const kube::Object& shadow_
     co_return verdict;
   }
   QuotaDesk& desk = open_desk(*quota);  // may be gone after the wait
-  // A dry run reserves nothing, so an unproven caller could use it to find out what is free.
+  // A dry run reserves nothing, so an unproven caller could use it to find out how much is free.
   auto asked = dry_run && !claimant.proven ? std::unexpected(QuotaVerdict::held_back(*quota))
                                            : desk.question_of(shadow_pod, before, std::move(claimant));
   if (asked) (*asked)->dry_run = dry_run;
@@ -170,7 +170,7 @@ core::QuotaUsage QuotaLedger::usage(const kube::ObjectKey& quota) const {
   const std::string user = core::escape_user(api::Quota(*object).user());
   usage.used = account.used(user);
   usage.pods = static_cast<std::int64_t>(account.pods(user));
-  // The cache of records has what other replicas have admitted; the desk may not.
+  // The cache of records has the admissions of other replicas; the desk may not.
   if (const auto config_map = context_.records->find(context_.record_of(quota)))
     if (const auto record = core::LedgerRecord::read(*config_map)) usage.reserved = reserved(account, *record);
   return usage;
@@ -203,7 +203,7 @@ asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string tenant_names
 asio::awaitable<kube::Result<void>> QuotaLedger::settle_now(std::string tenant_namespace) {
   for (const kube::InformerHandle* cache : {&context_.quotas, &context_.records})
     KUBE_CO_TRYV(co_await (*cache)->refresh());
-  // Whoever makes a record after that reads the Quota afterwards, so that one without a record is not waited for.
+  // A replica that makes a record after that reads the Quota afterwards, so a Quota without a record is not waited for.
   std::set<kube::ObjectKey> quotas;
   for (const kube::ObjectKey& quota : context_.quotas->store().keys_in(tenant_namespace))
     if (context_.records->store().contains(context_.record_of(quota))) quotas.insert(quota);

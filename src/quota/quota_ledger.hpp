@@ -1,4 +1,4 @@
-// Decides whether a Quota has room for a ShadowPod, and never admits more than it grants, whatever happens meanwhile.
+// Decides whether a Quota has room for a ShadowPod, and never admits more than it grants.
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@ namespace liqo::quota {
 
 class QuotaDesk;
 
-/// Decides whether a Quota has room for a pod. Every replica has a ledger and decides alone. What they must agree on is
-/// in one ConfigMap per Quota, written with optimistic locking before the answer: the reservations of pods that are
-/// admitted and not known to be stored. Stored pods are counted from the caches, which have to be as new as the
-/// ConfigMap says (`LedgerRecord::floor`). The Quota itself is read live beside each write. The ledger has a QuotaDesk
-/// for each Quota, which does all that.
+/// Decides whether a Quota has room for a pod. Every replica has a ledger and decides alone. The replicas agree by one
+/// ConfigMap per Quota, which is written with optimistic locking before the answer: it has the reservations of pods
+/// that are admitted and not known to be stored. Stored pods are counted from the caches, which have to be as new as
+/// the ConfigMap requires (`LedgerRecord::floor`). The Quota itself is read live during each write. The ledger has a
+/// QuotaDesk for each Quota, which does all that.
 ///
 /// Guarantees: every replica counts each admission at least once at every moment. Nothing is decided before every cache
 /// is complete.
@@ -35,76 +35,76 @@ class QuotaDesk;
 /// Failures: a crash at any point leaves at most a reservation that expires. One thread.
 class QuotaLedger {
  public:
-  /// `replica_api`, which outlives this, reads and writes the records: every replica may.
+  /// `replica_api`, which outlives this, reads and writes the records: every replica may use it.
   QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSettings settings);
   ~QuotaLedger();
 
-  /// Serves until cancelled. What waits then is answered `unavailable`.
+  /// Serves until cancelled. Waiting admissions are then answered `unavailable`.
   asio::awaitable<void> run();
-  /// True once run() runs, every cache that decisions need is complete, and what is stored has been counted.
+  /// True once run() runs, every cache that decisions need is complete, and all stored pods have been counted.
   bool has_synced() const { return running_ && context_.has_synced(); }
 
-  /// Answers the admission of a ShadowPod that has passed everything else: form, origin, creator and the pod firewall.
-  /// `policy` is its consumer's, `claimant` who asks to reserve. Asked last, so nothing of ours refuses afterwards (the
-  /// API server still may). Deletions are not asked about: they always pass, and are seen by watching. The request must
-  /// outlive the call.
+  /// Answers the admission of a ShadowPod that has passed all other checks: form, origin, creator and the pod firewall.
+  /// `policy` is its consumer's, `claimant` the caller. This check comes last, so no check of ours refuses afterwards
+  /// (the API server still may). It is not called for deletions: they always pass, and the watch shows them. The
+  /// request must outlive the call.
   asio::awaitable<core::admission::Answer> answer(const core::admission::Request& request,
                                                   const core::admission::PodPolicy& policy, core::Claimant claimant);
 
-  /// Decides whether the Quota of a ShadowPod has room for it. The ShadowPod carries its UID, which may be asked about
-  /// again, and the labels of its creator and origin, both checked. `before` is what is stored of it, null where it is
-  /// new: what it takes more than before is reserved until it is seen stored so, and what it takes less is free once
-  /// its Pod has given it back. Both must outlive the call. What is admitted has been recorded, unless it is a dry run.
-  /// A dry run of a caller that is not proven is held back, because it would be a question that costs nothing.
-  /// Cancellable: a record whose write has not begun by then is not written.
+  /// Decides whether the Quota of a ShadowPod has room for it. The ShadowPod has its UID, about which callers may ask
+  /// again, and the labels of its creator and origin, both checked. `before` is its stored state, null if it is new. An
+  /// increase over `before` is reserved until it is seen stored; a decrease is free once its Pod has given it back.
+  /// Both must outlive the call. An admitted ShadowPod has been recorded, unless it is a dry run. A dry run of an
+  /// unproven caller is held back, because it would cost the caller nothing. Cancellable: a record whose write has not
+  /// begun by then is not written.
   asio::awaitable<core::QuotaVerdict> decide_on(const kube::Object& shadow_pod, const kube::Object* before,
                                                 bool dry_run, core::Claimant claimant);
 
-  /// What is stored of the ShadowPods of a consumer; those that are on their way are not in it.
+  /// The amount of stored ShadowPods of a consumer; admitted ones that are not stored yet do not count.
   StoredAmount stored(const std::string& origin) const { return context_.stored.amount_of(origin); }
 
-  /// Called with the address that asked first for a ShadowPod which has been stored since: only an API server knows the
-  /// UID of what is not stored yet. Must not suspend. One reader.
+  /// Sets the handler that is called with the address which was the first to ask about a ShadowPod that has been stored
+  /// since: only an API server knows the UID of a ShadowPod that is not stored yet. Must not suspend. One reader.
   void on_confirmed(std::function<void(const std::string& address)> handler) { confirmed_ = std::move(handler); }
 
-  /// What the pods of a Quota hold, for people to see: stored ones, and those that any replica has admitted.
+  /// The usage of a Quota, for display: by stored pods, and by those that any replica has admitted.
   core::QuotaUsage usage(const kube::ObjectKey& quota) const;
-  /// What each user of a consumer holds, stored or reserved; of one whose Quota is gone, too. A Quota bears the name of
-  /// its user. As the caches and the records say: settle() brings them up to date.
+  /// What each user of a consumer holds, stored or reserved, including users whose Quota is gone. A Quota has the name
+  /// of its user. The result is as new as the caches and the records: settle() brings them up to date.
   std::map<std::string, core::Resources> held_by(const std::string& consumer, std::string_view tenant_namespace) const;
-  /// Brings to the present what held_by() answers for the consumer of a tenant namespace, and has every replica decide
-  /// by the Quotas there from now on: what a user holds beyond what its Quota grants now can only become less. It
-  /// writes to the record of each Quota that has changed since the last decision or call. Calls for one tenant
-  /// namespace that come together share one round, and a round begins a second after the one before at the earliest.
-  /// Errors: those of the API server, and Errc::timeout where the caches are behind.
+  /// Brings held_by() up to date for the consumer of a tenant namespace, and makes every replica decide by the present
+  /// Quotas there from now on. What a user holds beyond the grant of its Quota can then only decrease. It writes to the
+  /// record of each Quota that has changed since the last decision or call. Concurrent calls for one tenant namespace
+  /// share one round, and a round begins at the earliest a second after the one before. Errors: those of the API
+  /// server, and Errc::timeout if the caches are behind.
   asio::awaitable<kube::Result<void>> settle(std::string tenant_namespace);
-  /// How long a settle() that is called now would wait for the beginning of its round: for callers who have something
-  /// else to do meanwhile.
+  /// How long a settle() that is called now would wait for its round to begin: for callers with other work to do
+  /// meanwhile.
   kube::Duration settles_in(const std::string& tenant_namespace) const { return rounds_.begins_in(tenant_namespace); }
 
   using UsageReader = std::list<std::function<void()>>::const_iterator;
-  /// Called, and often, when what usage() or held_by() answers may have changed. Must not suspend.
+  /// Adds a handler that is called, often, when the result of usage() or held_by() may have changed. Must not suspend.
   UsageReader on_usage_change(std::function<void()> handler) {
     return usage_changed_.insert(usage_changed_.end(), std::move(handler));
   }
-  /// Ends that.
+  /// Removes the handler.
   void forget(UsageReader reader) { usage_changed_.erase(reader); }
 
  private:
   QuotaDesk& open_desk(const kube::ObjectKey& quota);
-  /// Serves a desk, and takes it away when it is over.
+  /// Serves a desk, and removes it when that has ended.
   asio::awaitable<void> serve(QuotaDesk& desk, kube::ObjectKey quota);
-  /// Opens the desks of all records: what a replica that is gone has left in them must expire.
+  /// Opens the desks of all records: reservations that a dead replica has left in them must expire.
   asio::awaitable<void> open_desks();
-  /// Has the desk of a record that has changed take it over, and opens it before if need be.
+  /// Makes the desk of a changed record take it over, and opens the desk first if need be.
   void open_desk_of(const kube::ObjectKey& record);
   /// One round of settle().
   asio::awaitable<kube::Result<void>> settle_now(std::string tenant_namespace);
-  /// A ShadowPod was seen stored.
+  /// Notes that a ShadowPod was seen stored.
   void confirm(const kube::ObjectKey& pod, const core::HeldShadow& shadow);
-  /// Counts what was said; `quota` is null if there is none.
+  /// Counts a verdict; `quota` is null if there is none.
   void count(const core::QuotaVerdict& verdict, const kube::ObjectKey* quota);
-  /// Ends what runs, and answers whoever still waits.
+  /// Ends all work, and answers all callers that still wait.
   asio::awaitable<void> close();
   void tell_usage() const {
     for (const auto& handler : usage_changed_) handler();
@@ -118,7 +118,7 @@ class QuotaLedger {
   RecordSweeper sweeper_;
   SettleRounds rounds_;
   std::map<kube::ObjectKey, std::unique_ptr<QuotaDesk>> desks_;
-  std::map<std::string, kube::ObjectKey> quota_of_record_;  ///< by the name of the ConfigMap, which is made from it
+  std::map<std::string, kube::ObjectKey> quota_of_record_;  ///< by the name of the ConfigMap, which it determines
   kube::async::TaskGroup group_;
   bool running_ = false;
 };

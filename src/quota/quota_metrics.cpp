@@ -15,7 +15,7 @@ namespace {
 
 using Values = std::map<kube::Labels, double>;
 
-/// Anybody who reaches the port can scrape as often as they like, so the figures are computed at most this often.
+/// Any client that reaches the port can scrape as often as it likes, so the values are computed at most this often.
 constexpr kube::Duration pause = std::chrono::seconds(1);
 
 }  // namespace

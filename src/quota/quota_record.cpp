@@ -10,7 +10,7 @@
 namespace liqo::quota {
 namespace {
 
-/// Of the record in its ConfigMap.
+/// The size of the record in its ConfigMap.
 std::size_t record_bytes(const kube::Object& config_map) {
   return kube::string_at(config_map.tree(), {"data", core::ledger_key}).size();
 }
@@ -103,7 +103,8 @@ asio::awaitable<bool> QuotaRecord::believe_server() {
 }
 
 void QuotaRecord::take_over() {
-  // Asked before the cache, which parses the whole record: the watch may tell of a write of ours before its answer.
+  // Checked before the cache is read, which parses the whole record: the watch may show a write of ours before its
+  // answer arrives.
   if (!known_.is_known()) return;
   const auto config_map = context_.records->find(context_.record_of(quota_));
   if (!config_map || !known_.is_older_than(config_map->version_number())) return;

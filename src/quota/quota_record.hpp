@@ -1,4 +1,4 @@
-// The record of one Quota's reservations: reads and writes it, and waits for the caches to be as new as it says.
+// Reads and writes the record of one Quota's reservations, and waits for the caches to be as new as it requires.
 // Tested by test/unit/quota/quota_ledger_test.cpp and quota_settle_test.cpp.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace liqo::quota {
 
-/// Only the desk of the Quota reads and writes it, one after the other; take_over() may come meanwhile. One thread.
+/// Only the desk of the Quota reads and writes it, one call after the other; take_over() may be called meanwhile. One
+/// thread.
 class QuotaRecord {
  public:
   /// `context` outlives this.
@@ -19,31 +20,31 @@ class QuotaRecord {
   const KnownRecord& known() const { return known_; }
   KnownRecord& known() { return known_; }
 
-  /// Reads it from the server. If there is none, `may_be_old` takes what was listed when it was last looked for: good
-  /// enough to refuse by, because less may be counted than is stored, and not to write by. Errors: those of the API
-  /// server, and Errc::missing if neither the record nor its Quota is there.
+  /// Reads the record from the server. If there is none, `may_be_old` reuses the floor that was listed when it was last
+  /// looked for. That is good enough for refusals, because less may be counted than is stored, but not for a write.
+  /// Errors: those of the API server, and Errc::missing if neither the record nor its Quota exists.
   asio::awaitable<kube::Result<void>> read(bool may_be_old = false);
-  /// Writes it over what was read or written last. False: another replica was faster, or nobody knows (unanswered()):
-  /// it has to be read again.
+  /// Writes the record over the state that was read or written last. False: another replica was faster, or the result
+  /// is unknown (unanswered()), and the record has to be read again.
   asio::awaitable<kube::Result<bool>> write(core::LedgerRecord next);
-  /// What the last write failed by, if nobody was faster.
+  /// The failure of the last write, if no other replica was faster.
   const std::optional<kube::Failure>& unanswered() const { return unanswered_; }
   void forget_unanswered() { unanswered_.reset(); }
 
-  /// Waits until the cache has reached the floor of the record, which may be taken over meanwhile.
+  /// Waits until the cache has reached the floor of the record. The record may be taken over meanwhile.
   asio::awaitable<bool> catch_up();
-  /// For a cache that does not reach the floor: reads the record, and computes a floor anew that lies in the future of
-  /// the server itself, as one does after its database was restored. Returns whether the cache has reached it now.
+  /// For a cache that does not reach the floor: reads the record, and replaces a floor that even the server has not
+  /// reached, because its database was restored. Returns whether the cache has reached the floor now.
   asio::awaitable<bool> believe_server();
-  /// Takes what another replica has written from the cache: without it the next write would be refused.
+  /// Takes over from the cache what another replica has written: otherwise the next write would be refused.
   void take_over();
-  /// Shows in the metric that so many of its reservations are unproven; 0 = its desk ends.
+  /// Sets the metric of its unproven reservations; 0 = its desk ends.
   void show_unproven(std::size_t now);
 
  private:
-  /// What a replica must have seen if there is no record (any more): the user's ShadowPods that are stored now.
+  /// The floor if there is no record (any more): the newest version of the user's ShadowPods that are stored now.
   asio::awaitable<kube::Result<std::uint64_t>> stored_floor();
-  /// It is stored as this now.
+  /// Sets the record as it is stored now.
   void adopt(core::LedgerRecord record, const kube::Object& config_map, std::size_t bytes);
 
   DeskContext& context_;

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// After a record could not be removed, or its Quota not be read.
+/// The pause after a record could not be removed, or its Quota could not be read.
 constexpr kube::Duration failure_pause = 10s;
 
 }  // namespace
@@ -41,16 +41,16 @@ asio::awaitable<bool> RecordSweeper::remove(kube::Object config_map) {
   const kube::ObjectKey key = config_map.key();
   const kube::ObjectKey quota = owner_of(config_map);
   if (key.name != core::ledger_name(quota) || context_.quotas->store().contains(quota)) co_return true;
-  // A record that is not empty may hold the reservation of a ShadowPod on its way into storage, which counts if the
+  // A record that is not empty may have the reservation of a ShadowPod that is about to be stored, which counts if the
   // slice comes back. The desk lets it expire, and that write wakes this loop.
   const auto record = core::LedgerRecord::read(config_map);
   if (record && !record->empty()) co_return true;
-  // The watch of Quotas may be behind that of the records, and a slice of this name may come back meanwhile. An
+  // The watch of Quotas may lag behind that of the records, and a slice of this name may come back meanwhile. An
   // admission then writes to the record, and the delete below fails because the version is another.
   const auto live = co_await context_.replica_api.get(api::kinds::quotas, quota);
   if (live || !live.error().is_not_found()) co_return live.has_value();
   const std::string uid(config_map.uid());
-  // From now on nobody else says how new the caches have to be for the pods of this user.
+  // From now on nothing else shows how new the caches have to be for the pods of this user.
   if (record) context_.unrecorded.begin_removal(uid, record->floor);
   const auto removed = co_await context_.replica_api.remove(
       kube::resources::config_maps, key, {.uid = uid, .resource_version = std::string(config_map.resource_version())});

@@ -7,19 +7,19 @@
 
 namespace liqo::quota {
 
-/// For the process that leads. A record that holds reservations stays: its desk lets them expire first. One thread.
+/// Runs in the process that leads. A record with reservations stays until its desk has let them expire. One thread.
 class RecordSweeper {
  public:
   /// `context` outlives this.
   explicit RecordSweeper(DeskContext& context) : context_(context), quota_gone_(context.executor) {}
 
-  /// A Quota is gone, or the record of one that is gone has changed.
+  /// Starts a sweep: a Quota is gone, or the record of one that is gone has changed.
   void wake() { quota_gone_.set(); }
-  /// Removes until cancelled.
+  /// Sweeps until cancelled.
   asio::awaitable<void> run();
 
  private:
-  /// Whether there is nothing to try again.
+  /// Sweeps once. Returns whether there is nothing to try again.
   asio::awaitable<bool> sweep();
   /// Removes a record if its Quota is gone and nothing is reserved. False: it has to be tried again.
   asio::awaitable<bool> remove(kube::Object config_map);

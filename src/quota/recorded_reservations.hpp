@@ -1,4 +1,4 @@
-// How much the records of Quotas reserve, by the cache of records.
+// Sums what the records of Quotas reserve, from the cache of records.
 // Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
@@ -11,19 +11,20 @@
 
 namespace liqo::quota {
 
-/// Reads a record once for each of its versions: all slices of a consumer ask for all of its records. One thread.
+/// Parses a record once for each of its versions, because all slices of a consumer need all of its records. One thread.
 class RecordedReservations {
  public:
   /// `context` outlives this.
   explicit RecordedReservations(const DeskContext& context) : context_(context) {}
 
-  /// What is reserved by the last known record of a Quota. `at_desk`: as its desk knows the record, null without one.
+  /// The reserved resources in the last known record of a Quota. `at_desk`: the record as its desk knows it, null
+  /// without a desk.
   core::Resources of(const kube::ObjectKey& quota, const KnownRecord* at_desk) const;
-  /// The ConfigMap of that name is gone.
+  /// Forgets the ConfigMap of that name, which is gone.
   void forget(const std::string& name) { read_.erase(name); }
 
  private:
-  /// A record as it was last read, and what it reserved beside the ShadowPods of a version.
+  /// A record as it was last parsed, and what it reserved in addition to the ShadowPods stored as of a version.
   struct Read {
     std::uint64_t version = 0, beside = 0;
     core::LedgerRecord record;

@@ -8,9 +8,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between the beginnings of two rounds for one consumer. Use that falls is to be seen within two seconds.
+/// The time between the beginnings of two rounds for one consumer. A decrease of usage is to be seen within two
+/// seconds.
 constexpr kube::Duration round_pause = 1s;
-/// Slices that have waited for the same round come together, but not in one turn of the loop.
+/// Slices that have waited for the same round come at about the same time, but not in one turn of the loop.
 constexpr kube::Duration round_gather = 20ms;
 
 }  // namespace
@@ -39,7 +40,7 @@ asio::awaitable<kube::Result<void>> SettleRounds::join(std::string tenant_namesp
   const kube::TimePoint begin = std::max(rounds.next, now + round_gather);
   rounds.next = begin + round_pause;
   co_await clock_.sleep_until(begin);
-  // Who comes from here on may know of changes that this round does not see.
+  // Callers that come from here on may know of changes that this round does not see.
   round->is_open = false;
   round->result = co_await work_(std::move(tenant_namespace));
   co_return round->result;

@@ -1,4 +1,4 @@
-// How new the ShadowPods of this cluster are, read live.
+// Reads live how new the ShadowPods of this cluster are.
 // Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Work that one caller does and several wait for.
+// Work that one caller does, and for which several wait.
 // Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
@@ -10,15 +10,16 @@
 
 namespace liqo::quota {
 
-/// A round of such work, and its result for whoever waits for it. One thread.
+/// A round of such work, and its result for all that wait. One thread.
 struct SharedRound {
   explicit SharedRound(const boost::asio::any_io_executor& executor) : over(executor) {}
   kube::Result<void> result = kube::fail(kube::Errc::stopped, "whoever read what the slices hold was stopped");
-  bool is_open = true;  ///< who comes now may wait for it
+  bool is_open = true;  ///< new callers may still wait for it
   kube::async::Event over;
 };
 
-/// While it lives, the round is under way: who waits is told, also if the round was cancelled.
+/// While this object lives, the round is under way. Waiting callers are notified at its end, even if the round was
+/// cancelled.
 class RoundUnderWay {
  public:
   explicit RoundUnderWay(std::shared_ptr<SharedRound> round) : round_(std::move(round)) {}

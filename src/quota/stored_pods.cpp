@@ -33,7 +33,7 @@ constexpr std::size_t listed_per_read = 16;
 /// Pods counted in one turn of the event loop, so that a changed LimitRange does not hold up admissions.
 constexpr std::size_t max_counted_in_a_turn = 50;
 
-/// The UID of the ShadowPod that a Pod was made for.
+/// The UID of the ShadowPod for which a Pod was made.
 std::string owner_uid(const kube::Object& pod) {
   const auto owner = pod.controller();
   return owner && owner->kind == api::kinds::shadow_pods.kind ? owner->uid : std::string();
@@ -90,7 +90,7 @@ asio::awaitable<void> StoredPods::progress(kube::Deadline deadline) {
 
 asio::awaitable<bool> StoredPods::catch_up(std::function<std::uint64_t()> floor) {
   const kube::Deadline deadline = clock_.deadline_in(max_catch_up);
-  // A list that brings nothing new does not wake progress(), but may be what is waited for.
+  // A list without changes does not wake progress(), but may be what the caller waits for.
   const auto is_there = [&] { return version() >= floor() && is_complete(); };
   while (!is_there() && clock_.now() < deadline.at)
     co_await progress({std::min(deadline.at, clock_.now() + look_interval)});
@@ -137,7 +137,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
                                    .finished = view.is_finished(),
                                    .version = shadow->version_number(),
                                    .generation = shadow->generation()};
-    // A ShadowPod whose amounts cannot be read was not admitted by this version. Its Pod counts as soon as it is there.
+    // A ShadowPod whose amounts cannot be parsed was not admitted by this version. Its Pod counts as soon as it exists.
     if (const auto needs = needs_of(*shadow)) held_shadow->demand = core::pod_demand(*needs, counting_);
     if (seen_) seen_(key, *held_shadow);
   }
@@ -163,7 +163,7 @@ void StoredPods::recount(const kube::ObjectKey& key) {
 }
 
 bool StoredPods::is_in_twin(const kube::Object& pod) const {
-  // What is not known yet counts.
+  // Pods whose namespace is not known yet count.
   const auto ns = namespaces_->find({{}, std::string(pod.ns())});
   if (!ns) return true;
   const std::string_view consumer = ns->label(api::labels::remote_cluster_id);
@@ -171,7 +171,7 @@ bool StoredPods::is_in_twin(const kube::Object& pod) const {
 }
 
 void StoredPods::recount_later(std::vector<kube::ObjectKey> keys) {
-  // Pods that were counted keep their figures until their turn, as they do while a watch is late, so admissions go on.
+  // Counted pods keep their amounts until their turn, as they do while a watch lags behind, so admissions go on.
   was_counted_ = has_synced();
   waiting_.insert(std::make_move_iterator(keys.begin()), std::make_move_iterator(keys.end()));
   more_waiting_.set();
@@ -265,7 +265,7 @@ asio::awaitable<bool> StoredPods::confirm_together(std::vector<kube::ObjectKey> 
 
 void StoredPods::confirmed(const kube::ObjectKey& key, std::optional<kube::Object> pod) {
   if (pod && pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod) pods_->observe(std::move(*pod));
-  // A Pod that has the name now either is not that of the vanished ShadowPod, or has come into the cache and counts
+  // A Pod that has the name now either does not belong to the vanished ShadowPod, or has come into the cache and counts
   // from there.
   account_.confirm_gone(key);
 }

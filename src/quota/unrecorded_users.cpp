@@ -5,7 +5,7 @@
 namespace liqo::quota {
 namespace {
 
-/// So often all ShadowPods are read again if records went meanwhile.
+/// How often all ShadowPods are read again if records were removed meanwhile.
 constexpr int max_lists = 3;
 
 }  // namespace
@@ -15,7 +15,7 @@ asio::awaitable<kube::Result<void>> UnrecordedUsers::see() {
   while (!is_known()) KUBE_CO_TRYV(co_await list());
   const std::uint64_t floor = context_.unrecorded.floor();
   if (co_await context_.stored.catch_up([floor] { return floor; })) co_return kube::Result<void>();
-  // After its database was restored the server may not reach that version for long.
+  // After its database was restored the server may not reach that version for a long time.
   context_.unrecorded.doubt();
   co_return kube::fail(kube::Errc::timeout, "the cache of ShadowPods is behind");
 }

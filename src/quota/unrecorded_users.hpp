@@ -1,4 +1,4 @@
-// Has the cache of ShadowPods catch up with what is stored of users who have no record.
+// Waits until the cache of ShadowPods has caught up with the stored ones of users without a record.
 // Tested by test/unit/quota/quota_settle_test.cpp.
 #pragma once
 
@@ -15,12 +15,12 @@ class UnrecordedUsers {
   /// `context` outlives this.
   explicit UnrecordedUsers(DeskContext& context) : context_(context) {}
 
-  /// Waits until the cache has what is stored of those users of whom no record says how new it has to be. Errors: those
-  /// of the API server, and Errc::timeout if the cache is behind, or records went all the time.
+  /// Waits until the cache has the stored ShadowPods of users without a record. Errors: those of the API server, and
+  /// Errc::timeout if the cache is behind, or records are removed all the time.
   asio::awaitable<kube::Result<void>> see();
 
  private:
-  /// Finds out how new it has to be; callers that come meanwhile wait for it.
+  /// Finds out how new the cache has to be; callers that come meanwhile wait for it.
   asio::awaitable<kube::Result<void>> list();
   bool is_known() const { return context_.unrecorded.is_known(context_.records->lists()); }
 

@@ -19,7 +19,7 @@ void UnrecordedVersions::doubt() {
 UnrecordedVersions::Listing UnrecordedVersions::begin_list(std::uint64_t lists) {
   listed_.reset();
   removed_ = 0;
-  // What is read from here on has the pods of whoever had a record that is gone.
+  // A list that begins from here on has the pods of all users whose records are gone.
   std::erase_if(removing_, [](const auto& entry) { return entry.second.is_gone; });
   return {.doubts = doubts_, .lists = lists};
 }
@@ -59,7 +59,7 @@ void UnrecordedVersions::see_removal_end(const std::string& uid, const kube::Res
     if (found->second.is_gone) removing_.erase(found);
     return;
   }
-  // It may be gone, and have been another by then.
+  // The record may be gone, and may have been replaced before that.
   const bool is_gone = found == removing_.end() || found->second.is_gone;
   if (is_gone || !removed.error().is_conflict()) doubt();
   if (found != removing_.end()) removing_.erase(found);

@@ -1,4 +1,4 @@
-// The metrics of Liqo. Those that the Go version has, too, have its names and labels.
+// The metrics of Liqo. Those that also exist in the Go version have its names and labels.
 #pragma once
 
 #include "kube/telemetry/metrics.hpp"

@@ -1,4 +1,4 @@
-// When the certificate that a port shows begins and ends, as alerts want to know it.
+// Metrics for alerts: from when to when the certificate of a port is valid.
 #pragma once
 
 #include "kube/base/time.hpp"
@@ -6,7 +6,7 @@
 
 namespace liqo {
 
-/// Shows it as the certificate of that port, by the name of the server.
+/// Sets the metrics of a port's certificate; `server`: the name of the server that listens there.
 inline void show_serving_certificate(kube::Metrics& metrics, const std::string& server, kube::WallTime not_before,
                                      kube::WallTime not_after) {
   const auto show = [&](const kube::MetricFamily& family, kube::WallTime time) {

@@ -17,7 +17,7 @@ namespace json = kube::json;
 using core::ApiServiceStep;
 
 const kube::ObjectKey key{"", std::string(core::metrics_api_service)};
-/// Where API servers say where they are.
+/// The EndpointSlice in which API servers list their addresses.
 const kube::ObjectKey api_servers_key{"default", "kubernetes"};
 
 kube::InformerHandle acquire(kube::InformerSet& home, const kube::Resource& resource, const kube::ObjectKey& one) {
@@ -54,7 +54,7 @@ ApiServiceKeeper::ApiServiceKeeper(ApiServiceContext context)
                       [this] { controller_.enqueue({.object = key}); });
   api_servers_->subscribe([this](const kube::Change& change) {
     if (!change.changes(endpoints_of)) return;
-    // Another API server may reach what the last one did not.
+    // Another API server may reach what the last one could not.
     other_servers_ = true;
     controller_.enqueue({.object = key});
   });
@@ -99,7 +99,7 @@ core::ApiServiceLook ApiServiceKeeper::look_at(const std::optional<kube::Object>
 }
 
 asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
-  // The reconcile is repeated once the certificate and the caches are there.
+  // The reconcile is repeated once the certificate and the caches are complete.
   if (ca_pem_.empty() || !services_->has_synced() || !space_->has_synced() || !front_proxy_map_->has_synced())
     co_return kube::Outcome::done();
   auto found = services_->find(key);
@@ -132,7 +132,7 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::carry_out(ApiServiceStep s
 }
 
 asio::awaitable<kube::Result<void>> ApiServiceKeeper::write(std::optional<kube::Object> found) {
-  // The role is read each time: while an installation is being removed nothing is made again.
+  // The role is read each time: nothing is recreated while an installation is being removed.
   const auto role =
       co_await context_.leader_api.get(api::kinds::cluster_roles, {"", std::string(api::metric_agent_role)});
   if (!role && !role.error().is_not_found())
@@ -154,7 +154,7 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::write(std::optional<kube::
 }
 
 asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step, std::optional<kube::Object> found) {
-  // Another APIService of the name may point to this program, too: 409 is a failure here.
+  // Another APIService with the name may point to liqod, too: 409 is a failure here.
   auto removed = co_await context_.leader_api.remove(api::kinds::api_services, key, {.uid = std::string(found->uid())});
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "deleting the APIService");

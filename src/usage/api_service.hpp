@@ -1,4 +1,4 @@
-// The APIService of the metric agent: it makes API servers send consumers' requests to us, and names the CA of our
+// Keeps the APIService of the metric agent: it makes API servers send consumers' requests to us, and has the CA of our
 // certificate.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace liqo::usage {
 
 namespace asio = boost::asio;
 
-/// What the keeper uses; all of it outlives it.
+/// The parts of the process that the keeper uses; all of them outlive it.
 struct ApiServiceContext : kube::Environment {
   kube::Api& leader_api;
   kube::InformerSet& home;
@@ -25,13 +25,12 @@ struct ApiServiceContext : kube::Environment {
   std::string ns;                  ///< of the Service
 };
 
-/// Keeps the APIService; runs where this process leads. Makes it once there is a certificate and this process is ready:
-/// before somebody answers, it would hold up the removal of every namespace. Takes it away for a time where the API
-/// server does not reach what is behind it, and for good where API servers have no front proxy
-/// (core::plan_api_service), and tells both by an Event on the Service. Makes none while the ClusterRole
-/// `api::metric_agent_role`, its owner, is not there, and leaves alone one that is for another Service. Deletes it as
-/// soon as the namespace of the Service is being removed: Kubernetes would wait for its answers before that namespace
-/// goes, and its owner with it. One thread.
+/// Keeps the APIService while this process leads. Makes it once there is a certificate and this process is ready:
+/// without a server that answers it would block the removal of every namespace. Removes it for a time if the API server
+/// cannot reach the agent, and for good if API servers have no front proxy (core::plan_api_service); an Event on the
+/// Service reports both. Makes none while its owner, the ClusterRole `api::metric_agent_role`, does not exist. Leaves
+/// an APIService for another Service alone. Deletes it as soon as the namespace of the Service is being removed:
+/// otherwise Kubernetes would wait for its answers before it removes that namespace and the owner. One thread.
 class ApiServiceKeeper {
  public:
   explicit ApiServiceKeeper(ApiServiceContext context);
@@ -48,7 +47,7 @@ class ApiServiceKeeper {
   asio::awaitable<kube::Result<void>> carry_out(core::ApiServiceStep step, std::optional<kube::Object> found);
   asio::awaitable<kube::Result<void>> write(std::optional<kube::Object> found);
   asio::awaitable<kube::Result<void>> remove(core::ApiServiceStep step, std::optional<kube::Object> found);
-  /// Where the operator of figures looks.
+  /// Sends an Event on the Service, which is where an operator of the agent looks.
   asio::awaitable<void> tell(std::string sentence);
 
   ApiServiceContext context_;

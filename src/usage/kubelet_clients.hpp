@@ -1,4 +1,4 @@
-// Connections to the kubelets of this cluster, to read their metrics.
+// Connects to the kubelets of this cluster, to read their metrics.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -16,29 +16,29 @@ namespace liqo::usage {
 
 namespace asio = boost::asio;
 
-/// The answer of a kubelet with its unread body, and the connection that it comes over.
+/// The response of a kubelet with its unread body, and the connection over which it comes.
 struct KubeletResponse {
   std::shared_ptr<void> connection;
   kube::net::Response response;
 };
 
-/// Who signs the certificates of kubelets, as PEM or a file of it.
+/// The CA that signs the certificates of kubelets, as PEM or as a file.
 struct KubeletAuthority {
   std::string ca_pem, ca_file;
 };
 
-/// One client for each kubelet that was asked lately. It checks the kubelet's certificate, and shows a token that is
-/// for nothing else: a kubelet is as trustworthy as the pods on its node, which may be a consumer's. It knows neither
-/// the credentials of this program nor those of the user who asks. One thread.
+/// Has one client for each kubelet that was asked recently. It verifies the kubelet's certificate, and shows it a token
+/// that is good for nothing else: a kubelet is only as trustworthy as the pods on its node, which may belong to a
+/// consumer. The kubelet sees neither the credentials of liqod nor those of the user who asks. One thread.
 class KubeletClients {
  public:
   KubeletClients(const kube::Environment& environment, KubeletAuthority authority, KubeletTokenKeeper& token);
 
-  /// GET. Failures: those of kube::net::Transport::send(), of a CA that cannot be used, and Errc::missing (there is no
+  /// Sends a GET. Failures: those of kube::net::Transport::send(), an unusable CA, and Errc::missing (there is no
   /// token).
   asio::awaitable<kube::Result<KubeletResponse>> ask(std::string address, std::uint16_t port, std::string path,
                                                      kube::Deadline deadline);
-  /// Closes clients that were not used for a minute, and at its end all of them: no ask() may be under way then. Ends
+  /// Closes clients that were not used for a minute, and at its end all of them: no ask() may then be under way. Ends
   /// only by cancellation.
   asio::awaitable<void> run();
 
@@ -54,7 +54,7 @@ class KubeletClients {
   KubeletAuthority authority_;
   KubeletTokenKeeper& token_;
   std::map<std::pair<std::string, std::uint16_t>, std::shared_ptr<Client>> clients_;
-  std::vector<std::shared_ptr<Client>> closing_;  ///< that are being stopped
+  std::vector<std::shared_ptr<Client>> closing_;  ///< clients that are being stopped
 };
 
 }  // namespace liqo::usage

@@ -8,9 +8,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// After a refusal, which somebody has to mend, and between two doubts; and while there is no answer.
+/// The pauses after a refusal, which a person has to mend, between two doubts, and while there is no answer.
 constexpr kube::Duration long_pause = 1min, short_pause = 5s;
-/// For so long after a start a refusal may be of an installation whose rights the API server does not know yet.
+/// How long after a start a refusal may be due to an installation whose rights the API server does not know yet.
 constexpr kube::Duration settling_time = 1min;
 
 }  // namespace

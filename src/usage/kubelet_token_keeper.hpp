@@ -1,4 +1,4 @@
-// Keeps the token that kubelets are shown.
+// Keeps the token that is shown to kubelets.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -14,24 +14,24 @@ namespace liqo::usage {
 
 namespace asio = boost::asio;
 
-/// Asks for a token of the ServiceAccount `api::metric_agent_account`, and for the next one in time. Where that is
-/// refused there is none, until it is given: nothing takes its place. While the API server cannot be reached the last
-/// one holds until its end. One thread.
+/// Requests a token of the ServiceAccount `api::metric_agent_account`, and renews it in time. If the request is refused
+/// there is no token until one is issued, and nothing takes its place. While the API server cannot be reached, the last
+/// token is used until it expires. One thread.
 class KubeletTokenKeeper {
  public:
-  /// `ns` is that of the ServiceAccount.
+  /// `ns`: the namespace of the ServiceAccount.
   KubeletTokenKeeper(const kube::Environment& environment, kube::Api& api, std::string ns);
 
-  /// "" = there is none, and no kubelet is to be asked.
+  /// The token; "" = there is none, and no kubelet may be asked.
   const std::string& token() const { return token_; }
-  /// A kubelet did not know this token, e.g. because its ServiceAccount was made anew: another one is asked for, at
-  /// most once a minute.
+  /// Requests another token, at most once a minute, because a kubelet did not accept this one: its ServiceAccount may
+  /// have been recreated.
   void doubt(std::string_view token);
   /// Ends only by cancellation.
   asio::awaitable<void> run();
 
  private:
-  /// Asks once; how long to wait before the next time.
+  /// Requests a token once; returns how long to wait before the next time.
   asio::awaitable<kube::Duration> renew();
   kube::Duration tell(const kube::Failure& failure);
 

@@ -18,7 +18,7 @@ using kube::net::ServerResponse;
 constexpr std::size_t max_connections = 256;
 constexpr std::size_t piece = 64U << 10;
 
-/// The names under which API servers call.
+/// The names that API servers use in calls.
 webhook::CertificateSettings certificate_settings(const MetricAgentSettings& settings) {
   webhook::CertificateSettings made;
   made.lifetime = settings.certificate_lifetime;
@@ -114,7 +114,7 @@ void MetricAgent::use(const webhook::CertificateState& state) {
 
 void MetricAgent::use_front_proxy() {
   const auto map = front_proxy_map_->find(core::authentication_map);
-  // Without the ConfigMap no caller is believed.
+  // Without the ConfigMap no caller is trusted.
   core::FrontProxy latest = map ? core::read_front_proxy(*map) : core::FrontProxy();
   if (latest == front_proxy_) return;
   front_proxy_ = std::move(latest);
@@ -123,7 +123,7 @@ void MetricAgent::use_front_proxy() {
     log_.error("the CA of the front proxy cannot be used", {{"error", used.error()}});
     front_proxy_ = {};
   } else if (*used) {
-    // Whoever is connected was verified against the CA before.
+    // Connected callers were verified against the CA before.
     server_->forget_clients();
   }
 }

@@ -1,4 +1,4 @@
-// The metric agent behind the port of metrics.liqo.io: its server, its certificate, and the Scraper.
+// The metric agent, which serves metrics.liqo.io: its server, its certificate, and the Scraper.
 #pragma once
 
 #include <memory>
@@ -31,23 +31,22 @@ struct MetricAgentContext : kube::Environment {
   kube::Api& replica_api;  ///< for its certificates and its token, because every replica serves
   kube::Leadership& leadership;
   kube::EventRecorder& events;
-  std::function<bool()> is_ready;  ///< whether the other parts of the process could answer
+  std::function<bool()> is_ready;  ///< whether the other parts of the process are ready
   Scraper::NodesOf nodes_of;
   KubeletAuthority kubelets;
-  Scraper::Ask ask = nullptr;  ///< in tests, in place of kubelets
+  Scraper::Ask ask = nullptr;  ///< replaces kubelets in tests
 };
 
-/// Serves the figures of consumers' pods to API servers. It believes what they say about the user if they show the
-/// certificate of the front proxy; every other caller is refused. While there is no token for kubelets, everybody is
-/// refused. Every replica serves. Order of use: listen(), run().
-/// One thread.
+/// Serves the usage of consumers' pods to API servers. It trusts their headers about the user if they show the
+/// certificate of the front proxy; every other caller is refused. While there is no token for kubelets, all requests
+/// are refused. Every replica serves. Order of use: listen(), then run(). One thread.
 class MetricAgent {
  public:
   MetricAgent(MetricAgentContext context, MetricAgentSettings settings);
 
   /// Opens the port and returns its number. Errors: Errc::connect ("address in use"), Errc::tls.
   kube::Result<std::uint16_t> listen();
-  /// Ends only by cancellation.
+  /// Serves. Ends only by cancellation.
   asio::awaitable<void> run();
   kube::net::HttpServerCounters counters() const;
   /// Why the agent cannot answer yet; "" once it can.

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The path for which the sums of the pods stand in for the node's own figures.
+/// The path for which the sums of the pods replace the node's own metrics.
 constexpr std::string_view resource_path = "/metrics/resource";
 
 asio::awaitable<void> until_cancelled(kube::async::Clock& clock) {
@@ -26,7 +26,7 @@ asio::awaitable<void> until_cancelled(kube::async::Clock& clock) {
 
 }  // namespace
 
-/// The bytes held for each consumer.
+/// The bytes that are held for each consumer.
 class Scraper::Holdings {
  public:
   explicit Holdings(kube::Gauge shown) : shown_(std::move(shown)) {}
@@ -56,7 +56,7 @@ class Scraper::Holdings {
   kube::Gauge shown_;
 };
 
-/// A text that counts for its consumer until the last response with it has been sent.
+/// A text that counts for its consumer until the last response with it was sent.
 struct Scraper::Told {
   Told(std::string made, std::shared_ptr<Holdings> in, std::string of)
       : text(std::move(made)), holdings(std::move(in)), consumer(std::move(of)) {
@@ -70,14 +70,14 @@ struct Scraper::Told {
   const std::string consumer;
 };
 
-/// The answer to one question, which all that ask the same share.
+/// The answer to one request, which all callers with the same request share.
 struct Scraper::Entry {
   explicit Entry(const asio::any_io_executor& executor) : done(executor) {}
   kube::async::Event done;
   kube::Result<Text> answer = kube::fail(kube::Errc::stopped, "this process is stopping");
 };
 
-/// One round of questions to the kubelets of a consumer's nodes. What it has read counts for the consumer meanwhile.
+/// One round of requests to the kubelets of a consumer's nodes. The text that it has read counts for the consumer.
 struct Scraper::Reading {
   Reading(Key of, kube::Deadline until, std::shared_ptr<Holdings> in)
       : consumer(std::move(of.first)), path(std::move(of.second)), deadline(until), holdings(std::move(in)) {}
@@ -87,7 +87,7 @@ struct Scraper::Reading {
   const std::string consumer, path;
   const kube::Deadline deadline;
   const std::shared_ptr<Holdings> holdings;
-  std::shared_ptr<kube::async::Slots> places;  ///< those of the consumer
+  std::shared_ptr<kube::async::Slots> places;  ///< the slots of the consumer
   std::vector<core::NodeMetricLines> figures;
   std::size_t next = 0;  ///< the first node that no worker has taken
   std::size_t kept = 0;  ///< bytes of all nodes
@@ -166,7 +166,7 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   std::vector<core::NodeView> nodes = nodes_of_(reading.consumer);
   reading.figures.reserve(nodes.size());
   for (core::NodeView& node : nodes) reading.figures.emplace_back(std::move(node), settings_.max_kept_of_node);
-  // join() would throw a cancellation that came in this same turn, and the group would be destroyed with work in it.
+  // join() would throw a cancellation that arrives in this same turn, and the group would be destroyed with work in it.
   const auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none)
     co_return kube::fail(kube::Errc::stopped, "this process is stopping");
@@ -199,7 +199,7 @@ asio::awaitable<void> Scraper::work(Reading& reading) {
 }
 
 asio::awaitable<kube::Result<void>> Scraper::ask_node(Reading& reading, core::NodeMetricLines& figures) {
-  // A consumer that asks for many nodes by several paths leaves places for others.
+  // A consumer that reads many nodes by several paths leaves slots for others.
   const kube::async::Slots::Slot own = co_await reading.places->take();
   const kube::async::Slots::Slot place = co_await places_.take();
   co_return co_await read_node(reading, figures);
@@ -208,7 +208,7 @@ asio::awaitable<kube::Result<void>> Scraper::ask_node(Reading& reading, core::No
 asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::NodeMetricLines& figures) {
   const core::NodeView& node = figures.view();
   KUBE_CO_TRY(answer, co_await ask_(node.address, node.port, reading.path, reading.deadline));
-  // 404: this kubelet does not have the figures.
+  // 404: this kubelet does not have these metrics.
   const int status = answer.response.head.status;
   if (status == 404) co_return kube::Result<void>();
   if (status != 200) co_return kube::fail(kube::Errc::api, "it answers " + std::to_string(status));
@@ -246,7 +246,7 @@ void Scraper::note(Reading& reading, core::NodeMetricLines& figures, const kube:
     log_.warn("a kubelet does not tell its figures: those of its pods are left out",
               {{"node", figures.view().name}, {"error", text}, {"others_since", *held_back}});
   if (!reading.failure) reading.failure = kube::Failure(failure.code(), text).in("node " + figures.view().name);
-  // Usage that were read in part would be wrong for some pods, so all of the node's are dropped.
+  // Metrics that were read only in part would be wrong for some pods, so all of the node's are dropped.
   reading.kept -= figures.bytes();
   holdings_->let_go(reading.consumer, figures.bytes());
   figures = core::NodeMetricLines({}, 0);

@@ -1,4 +1,4 @@
-// Gathers the figures of one consumer's pods from the kubelets that run them.
+// Gathers the usage of one consumer's pods from the kubelets that run them.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,28 +19,28 @@
 
 namespace liqo::usage {
 
-/// Bounds for what kubelets may send and how much they may cost.
+/// Bounds of what kubelets may send, and of what they may cost.
 struct ScrapeSettings {
-  /// The time for all kubelets together; an answer that is not complete by then is left out. Whoever scrapes a virtual
-  /// node waits for ten seconds.
+  /// The time for all kubelets together; an answer that is not complete by then is left out. Scrapers of a virtual node
+  /// wait for ten seconds.
   kube::Duration timeout = std::chrono::seconds(5);
-  /// How long an answer is reused for the same question.
+  /// How long an answer is reused for the same request.
   kube::Duration fresh_for = std::chrono::seconds(1);
-  std::size_t max_scrapes = 256;            ///< being gathered or reused at the same time
-  std::size_t max_asked_for_one = 32;       ///< kubelets at the same time for one consumer
+  std::size_t max_scrapes = 256;            ///< answers that are gathered or reused at the same time
+  std::size_t max_asked_for_one = 32;       ///< kubelets asked at the same time for one consumer
   std::size_t max_asked = 128;              ///< for all
   std::size_t max_read = 64U << 20;         ///< bytes of one kubelet's answer
   std::size_t max_kept_of_node = 8U << 20;  ///< bytes of the consumer's lines in it
   std::size_t max_kept_of_answer = 16U << 20;
-  /// Bytes of all answers for one consumer until their last reader has them: a consumer that reads slowly holds up its
-  /// own requests alone.
+  /// Bytes of all answers for one consumer until their last reader has taken them: a consumer that reads slowly delays
+  /// only its own requests.
   std::size_t max_kept_of_consumer = 32U << 20;
   std::size_t max_kept = 64U << 20;  ///< of all consumers
 };
 
 /// Gathers one answer at a time for each consumer and path. A request for the same meanwhile, or a moment later, gets
-/// the same answer, so that nobody can make it ask kubelets without end. A kubelet that is silent, fails or sends too
-/// much is left out with its pods; where all do so there is no answer. One thread.
+/// the same answer, so callers cannot make it ask kubelets without end. A kubelet that is silent, fails or sends too
+/// much is left out with its pods. If all do, there is no answer. One thread.
 class Scraper {
  public:
   using NodesOf = std::function<std::vector<core::NodeView>(std::string_view consumer)>;
@@ -50,11 +50,11 @@ class Scraper {
 
   Scraper(const kube::Environment& environment, NodesOf nodes_of, Ask ask, ScrapeSettings settings = {});
 
-  /// Gathers, while run() runs. The text counts for the consumer as long as anybody holds it. Failures: Errc::too_large
-  /// (too much is asked for at once, or held still), Errc::connect (no kubelet has answered, in the words of one
-  /// failure), Errc::stopped (run() ends).
+  /// Gathers, while run() runs. The text counts for the consumer as long as it is referenced. Failures: Errc::too_large
+  /// (too many requests at once, or too much text still referenced), Errc::connect (no kubelet has answered; the
+  /// message is that of one failure), Errc::stopped (run() ends).
   asio::awaitable<kube::Result<Text>> scrape(std::string consumer, std::string path);
-  /// Owns what gathers; ends only by cancellation.
+  /// Owns the gathering tasks; ends only by cancellation.
   asio::awaitable<void> run();
 
  private:
@@ -64,19 +64,20 @@ class Scraper {
   class Holdings;
   struct Told;
 
-  /// Has the answer as long as it is fresh, and forgets it however that ends.
+  /// Gathers the answer of an entry and keeps it while it is fresh. The entry is removed in the end, even after a
+  /// failure or a cancellation.
   asio::awaitable<void> gather(Key key, std::shared_ptr<Entry> entry);
   asio::awaitable<void> answer(Key key, std::shared_ptr<Entry> entry);
   asio::awaitable<void> forget(Key key, std::shared_ptr<Entry> entry);
   asio::awaitable<kube::Result<Text>> read(Key key);
-  /// The places of a consumer, which all of its readings share.
+  /// The slots of a consumer, which all of its readings share.
   std::shared_ptr<kube::async::Slots> places_of(const std::string& consumer);
-  /// Reads one node after the other, as long as there is another one.
+  /// Reads one node after the other until there are no more.
   asio::awaitable<void> work(Reading& reading);
-  /// Reads a node once there is a place for it.
+  /// Reads a node once there is a slot for it.
   asio::awaitable<kube::Result<void>> ask_node(Reading& reading, core::NodeMetricLines& figures);
   asio::awaitable<kube::Result<void>> read_node(Reading& reading, core::NodeMetricLines& figures);
-  /// Notes how the asking of one node has ended.
+  /// Notes the result for one node.
   void note(Reading& reading, core::NodeMetricLines& figures, const kube::Result<void>& ended);
 
   asio::any_io_executor executor_;
@@ -87,8 +88,8 @@ class Scraper {
   kube::Log log_;
   kube::Repeats failures_;
   kube::Counter told_, failed_, answered_, silent_, refused_, too_large_, lines_dropped_;
-  std::shared_ptr<Holdings> holdings_;                                  ///< outlives this while texts are being read
-  kube::async::Slots places_;                                           ///< for requests to kubelets
+  std::shared_ptr<Holdings> holdings_;  ///< outlives this object while texts are being read
+  kube::async::Slots places_;           ///< for requests to kubelets
   std::map<std::string, std::weak_ptr<kube::async::Slots>> places_of_;  ///< those of each consumer
   std::map<Key, std::shared_ptr<Entry>> entries_;
   kube::async::TaskGroup group_;

@@ -80,7 +80,7 @@ asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, Serv
 }
 
 void AdmissionServer::log_refusal(const std::string& path, const Request& review, const Answer& answer) {
-  // One consumer that tries again and again must not fill the log, and part of a refusal's text is the consumer's own.
+  // A consumer that tries again and again must not fill the log, and part of a refusal's text comes from the consumer.
   const auto held_back = refusals_.note(path + " " + review.user.name, clock_.now());
   const std::string object = review.ns + "/" + review.name;
   if (!held_back) {

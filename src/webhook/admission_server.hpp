@@ -1,4 +1,4 @@
-// The HTTPS server that answers AdmissionReviews: one path for each kind and phase.
+// An HTTPS server that answers AdmissionReviews: one path for each kind and phase.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,37 +19,37 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// Decides on one request, and counts the memory for what it reads by `hold`. What it throws, and what takes longer
-/// than the limit, is answered for it.
+/// Decides on one request, and accounts for the memory of what it reads by `hold`. If it throws, or takes longer than
+/// the limit, the server answers in its place.
 using Decide =
     std::function<asio::awaitable<core::admission::Answer>(const core::admission::Request&, const Hold& hold)>;
 
-/// The same where nothing but the request is needed.
+/// Decides on one request from nothing but the request.
 using Rule = std::function<core::admission::Answer(const core::admission::Request&)>;
 
 using Decision = std::variant<Decide, Rule>;
 
-/// An API server's bound of a request is 3 MiB, and an update brings the stored object along.
+/// API servers bound a request to 3 MiB, and an update includes the stored object.
 inline constexpr std::size_t max_review = 6U << 20;
 
-/// Where the server listens, how much it takes on, and whom it lets ask.
+/// The address of the server, its limits, and the callers that it admits.
 struct AdmissionServerSettings {
   std::string address;  ///< "" = every address
   std::uint16_t port = 9443;
   kube::Duration max_decision = std::chrono::seconds(8);  ///< API servers wait ten seconds
   std::size_t max_connections = 1024;
-  /// Bytes of all reviews at once, with the trees that are made of them and what is read for them: the largest one fits
-  /// in, and a thousand usual ones.
+  /// Bytes of all reviews at once, including their parsed trees and what is read for them: the largest review fits in,
+  /// and so do a thousand usual ones.
   std::size_t max_held = 32U << 20;
-  /// Whether somebody may ask; none = everybody may.
+  /// Whether a caller may send reviews; unset = every caller may.
   std::function<bool(const std::optional<kube::net::PeerIdentity>& caller)> admits;
-  /// Told of every review that is not allowed; none = nobody is. Must not suspend.
+  /// Called with every review that is not allowed; may be unset. Must not suspend.
   std::function<void(const core::admission::Request& review, const core::admission::Answer& answer)> on_refusal = {};
 };
 
-/// Answers reviews by path. A review that cannot be read is answered 400, in words; a larger one 413; a decision that
-/// fails is a refusal inside of the review, so that the user sees its reason. Order of use: route(), listen(), run(),
-/// which ends only by cancellation. One thread.
+/// Answers reviews by path. A review that cannot be parsed is answered 400 with a message, one that is too large 413. A
+/// decision that fails is a refusal inside the review, so that the user sees its reason. Order of use: route(),
+/// listen(), run(), which ends only by cancellation. One thread.
 class AdmissionServer {
  public:
   AdmissionServer(const kube::Environment& environment, kube::net::TlsContext tls, AdmissionServerSettings settings);
@@ -58,13 +58,13 @@ class AdmissionServer {
   void route(std::string path, Decision decision);
   kube::Result<std::uint16_t> listen() { return server_.listen(); }
   asio::awaitable<void> run() { return server_.serve(); }
-  /// From now on each answer asks its caller to close the connection: the next review goes to another replica.
+  /// From now on asks each caller to close its connection, so that its next review goes to another replica.
   void send_away() { sends_away_ = true; }
-  /// No new reviews; those under way have `grace` to be answered.
+  /// Takes no new reviews; those under way have `grace` to be answered.
   asio::awaitable<void> stop(kube::Duration grace) { return server_.stop(grace); }
   kube::net::HttpServerCounters counters() const { return server_.counters(); }
   void replace_tls(kube::net::TlsContext tls) { server_.replace_tls(std::move(tls)); }
-  /// Callers that another client CA has admitted show their certificates anew.
+  /// Makes callers show their certificates again, because the client CA has changed.
   void forget_clients() { server_.forget_clients(); }
 
   /// Answers one request; public for tests without sockets.

@@ -13,12 +13,12 @@ namespace json = kube::json;
 
 /// The longest that a request waits for its caller to be proven.
 constexpr kube::Duration max_wait = 1s;
-/// The pause between two probes, however often a caller asks that is no API server.
+/// The pause between two probes, however often a caller that is no API server asks.
 constexpr kube::Duration pause = 5s;
 /// One address may wait with as many requests as an API server has under way by default, and all addresses together
 /// with some fewer than there are connections (AdmissionServerSettings): the others are left for proven callers.
 constexpr std::size_t max_waiting_of_one = 600, max_waiting = 768;
-/// The parsed trees of these requests take a few times as much of what the server may hold.
+/// The parsed trees of these requests take a few times as much of the server's memory limit.
 constexpr std::size_t max_waiting_bytes = 4U << 20;
 
 }  // namespace
@@ -74,7 +74,7 @@ asio::awaitable<void> Callers::run() {
     co_await wanted_.wait_and_reset();
     co_await probe();
     co_await clock_.sleep(pause);
-    // A request that came during the pause may still wait for a probe; otherwise its wish is dropped.
+    // A request that came during the pause may still wait for a probe; otherwise the probe is not needed any more.
     if (waiting_.empty()) wanted_.reset();
   }
 }

@@ -1,4 +1,4 @@
-// Who asks the webhooks: finds out whether an API server calls from an address, where no certificate says so.
+// Finds out whether the webhooks' callers are API servers, if no certificate shows it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -19,33 +19,34 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// Finds out from which addresses API servers call. An address is proven in one of two ways: a ShadowPod that was asked
-/// for from there is stored, and nobody else knew its UID before; or the API server says so itself, in its answer to a
-/// probe into which the replica that it asked has written the address (core/admission/callers.hpp). Probes are sent one
-/// after another, when an address that is not proven asks. One thread.
+/// Finds out from which addresses API servers call. An address is proven in one of two ways. First, a ShadowPod that
+/// was reviewed for that address is stored, and no other caller knew its UID before. Second, the answer of an API
+/// server to a probe shows it: the replica that the API server has called for the probe writes the address into it
+/// (core/admission/callers.hpp). Probes are sent one after another, when an unproven address calls. One thread.
 class Callers {
  public:
   Callers(const kube::Environment& environment, kube::Api& replica_api);
 
   /// Sends the probes. Ends only by cancellation.
   asio::awaitable<void> run();
-  /// Who has sent that review.
+  /// The sender of a review.
   core::Claimant claimant_of(const core::admission::Request& request);
-  /// Whether an API server has sent that review, as far as is known now.
+  /// Whether an API server has sent the review, as far as is known now.
   bool is_proven(const core::admission::Request& request) const;
   /// Whether the cluster lists the address of its sender as that of an API server; false before the first probe. A
-  /// probe reaches one of several API servers, and proves no other.
+  /// probe reaches one of several API servers, and proves only that one.
   bool is_listed(const core::admission::Request& request) const;
-  /// What is known of a caller: nothing yet where too many wait for that.
+  /// What is known of a caller; `unknown` if too many requests wait for the result.
   enum class Finding { proven, unproven, unknown };
-  /// Waits a second at most until the sender of that review is proven, and has a probe sent meanwhile. Who waits takes
-  /// a connection and memory, so that only so many can.
+  /// Waits at most a second until the sender of the review is proven, and has a probe sent meanwhile. Only a limited
+  /// number can wait, because each takes a connection and memory.
   asio::awaitable<Finding> prove(const core::admission::Request& request);
-  /// A ShadowPod is stored that was first asked for from there.
+  /// Notes that a ShadowPod is stored whose first review came from the address.
   void confirm(const std::string& address);
-  /// Whether every API server of the cluster is proven, as far as it lists them by the addresses from which they call.
+  /// Whether every API server that the cluster lists is proven. This requires that the listed addresses are those from
+  /// which they call.
   bool knows_all() const;
-  /// Takes one of the few answers for callers that may be API servers, though nothing proves it; false where none is
+  /// Takes one of the few answers for callers that may be API servers, although nothing proves it; false if none is
   /// left for now.
   bool take_turn() { return turns_.take(clock_.now()); }
 
@@ -68,7 +69,7 @@ class Callers {
   kube::Log log_;
   core::admission::ProvenCallers proven_;
   core::admission::UnprovenTurns turns_;
-  std::vector<std::string> api_servers_;  ///< as the cluster lists them; none where that could not be read
+  std::vector<std::string> api_servers_;                 ///< as the cluster lists them; empty if that could not be read
   std::map<std::string, Waiting, std::less<>> waiting_;  ///< by address
   std::size_t waiting_requests_ = 0, waiting_bytes_ = 0;
   kube::async::Event wanted_;

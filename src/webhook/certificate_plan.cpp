@@ -17,7 +17,7 @@ using kube::net::KeyAndCertificate;
 constexpr std::string_view authority_name = "liqo.io webhooks";
 // The current authority, and older ones whose certificates may still be in use.
 constexpr std::size_t max_authorities = 4;
-// The names of all replicas together, which are added up where replicas have different settings.
+// The names of all replicas together: they are merged if replicas have different settings.
 constexpr std::size_t max_names = 32;
 
 WallTime::duration in_wall_time(kube::Duration duration) {
@@ -43,8 +43,8 @@ void add_new(std::vector<std::string>& names, const std::vector<std::string>& mo
 /// The parts of the Secret that can still be used.
 struct Inventory {
   std::vector<std::string> authorities;   // those that have not expired
-  std::optional<CertificateInfo> signs;   // the first authority, where its key is there
-  std::optional<CertificateInfo> serves;  // the certificate, where its key fits, it is valid and its authority is known
+  std::optional<CertificateInfo> signs;   // the first authority, if its key is there
+  std::optional<CertificateInfo> serves;  // the certificate, if its key fits, it is valid and its authority is known
   bool has_names = false;                 // whether it has all wanted names
 };
 
@@ -113,13 +113,13 @@ kube::Result<CertificatePlan> plan_certificates(const CertificateState& have, co
   CertificateState next = have;
 
   if (!found.serves) {
-    // Nothing is served yet, so there is no certificate that an overlap would keep working.
+    // Nothing is served yet, so there is no certificate for which an overlap would be needed.
     if (!found.signs || now >= due_at(*found.signs)) KUBE_TRYV(renew_authority(next, found, settings, now));
     KUBE_TRYV(renew_certificate(next, found, settings, now));
     plan.change = std::move(next);
     return plan;
   }
-  // Replicas with different names would otherwise write by turns without a pause.
+  // Replicas with different names would otherwise write in turns without a pause.
   const bool lacks_names = !found.has_names && now >= made_at(*found.serves) + 1min;
   const bool certificate_due = now >= due_at(*found.serves) || lacks_names;
   const bool authority_due = found.signs ? now >= due_at(*found.signs) : certificate_due;

@@ -118,7 +118,7 @@ asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Obje
   }
   if (!stored.error().is_already_exists() && !stored.error().is_conflict())
     co_return kube::fail(std::move(stored.error()), "storing the certificates");
-  // Another replica was faster, and its certificates hold.
+  // Another replica was faster, and its certificates count.
   KUBE_CO_TRY(live, co_await replica_api_.get(secrets, key_));
   secrets_->observe(std::move(live));
   co_return kube::Result<void>();

@@ -1,5 +1,5 @@
-// Certificates by which API servers call us, the webhook's and others: one Secret for each, which all replicas share
-// and any of them renews.
+// Keeps serving certificates for calls of API servers, the webhook's and others: one Secret for each, which all
+// replicas share and any of them renews.
 // Tested by test/unit/webhook/replicas_test.cpp.
 #pragma once
 
@@ -16,26 +16,27 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// What the Secret holds; what is missing or no base64 reads as empty.
+/// Reads the Secret; a field that is missing or not base64 reads as empty.
 CertificateState read_certificate_secret(const kube::Object& secret);
-/// The Secret with that data, otherwise as it was.
+/// The Secret with that data, and otherwise unchanged.
 kube::Object write_certificate_secret(kube::Object secret, const CertificateState& state);
 
-/// A certificate of that name to listen with until the real one is there. No API server trusts it. Errors: Errc::tls.
+/// A certificate for that name, to be served until the real one exists. No API server trusts it. Errors: Errc::tls.
 kube::Result<kube::net::KeyAndCertificate> temporary_certificate(std::string_view name, kube::WallTime now);
-/// Makes a server show the certificate from now on, and tells by the metrics when it begins and ends; `server` is the
-/// server's name there. Errors: those of ServerIdentity::use_certificate(), which changes nothing then.
+/// Makes a server show the certificate from now on, and sets the metrics of its validity; `server` is the server's name
+/// there. Errors: those of ServerIdentity::use_certificate(), which then changes nothing.
 kube::Result<void> show_certificate(kube::net::ServerIdentity& identity, const CertificateState& state,
                                     kube::Metrics& metrics, const std::string& server);
 
-/// Keeps the Secret fresh, and tells what it holds. Replicas that race agree by the Secret's resourceVersion: a new
-/// state is used only after it was stored, so that the first start of two ends with one authority. One thread.
+/// Keeps the certificate in the Secret fresh, and passes on what the Secret holds. Racing replicas agree by the
+/// Secret's resourceVersion: a new state is used only after it was stored, so that two replicas that start first end up
+/// with one authority. One thread.
 class Certificates {
  public:
   /// Called with each state that can be served.
   using Use = std::function<void(const CertificateState&)>;
 
-  /// `secret` is where they are kept; `part` is who shows them, for the log.
+  /// `secret`: the Secret that keeps them; `part`: the part of the process that shows them, for the log.
   Certificates(const asio::any_io_executor& executor, kube::Api& replica_api, kube::InformerSet& home,
                kube::ObjectKey secret, std::string part, CertificateSettings settings, Use use);
 

@@ -1,4 +1,4 @@
-// What is to be done about a webhook configuration: a decision, without a cluster.
+// Decides what is to be done about a webhook configuration.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,20 @@
 
 namespace liqo::webhook {
 
-/// The ClusterRole of the chart to which both configurations belong, so that Kubernetes removes them with it, whatever
-/// way Liqo is uninstalled. It gives no rights, and belongs itself to the namespace of Liqo.
+/// The ClusterRole of the chart to which both configurations belong, so that Kubernetes removes them with it, however
+/// Liqo is uninstalled. It grants no rights, and itself belongs to the namespace of Liqo.
 inline constexpr std::string_view installation_role = "liqo-installation";
 
-/// True if the stored object says what `wanted` says; what others add to its metadata does not count.
+/// True if the stored object has the content of `wanted`; additions of others to its metadata do not count.
 bool is_as_wanted(const kube::Object& stored, const kube::Object& wanted);
 
-/// True if it belongs to the role besides: nothing is to be done, whether or not the role is there.
+/// True if the stored object is as wanted and belongs to the role: nothing is to be done, whether or not the role
+/// exists.
 bool is_in_place(const kube::Object& stored, const kube::Object& wanted);
 
 /// The stored configuration stays as it is.
 struct InPlace {};
-/// There is none, and none is made before the role is there: nothing would remove it after an uninstallation, and it
+/// There is none, and none is made before the role exists: nothing would remove it after an uninstallation, and it
 /// fails closed.
 struct AwaitRole {};
 struct Create {
@@ -33,8 +34,8 @@ struct Replace {
 };
 using ConfigurationPlan = std::variant<InPlace, AwaitRole, Create, Replace>;
 
-/// Decides. `role` is the installation role; nothing where it is not there or is being deleted: what is stored is kept
-/// up to date even then. Pure.
+/// Decides. `role` is the installation role; nothing if it does not exist or is being deleted. A stored configuration
+/// is kept up to date even then. Pure.
 ConfigurationPlan plan_configuration(std::optional<kube::Object> stored, kube::Object wanted,
                                      const std::optional<kube::Object>& role);
 

@@ -14,7 +14,7 @@ namespace {
 namespace json = kube::json;
 using namespace std::chrono_literals;
 
-/// Which objects a hook is asked about, and by whom.
+/// The objects and the callers whose requests a webhook reviews.
 enum class Scope {
   all,
   unskipped,  ///< not those with the label liqo.io/webhook-skip=true
@@ -22,7 +22,7 @@ enum class Scope {
   selected,   ///< namespaces that are selected automatically
   tenants,    ///< namespaces that are tenant namespaces
   of_peers,   ///< in namespaces that belong to a peer: tenant namespaces and twins
-  by_peers,   ///< likewise, and only in requests of consumers
+  by_peers,   ///< in namespaces that belong to a peer, and only in requests of consumers
 };
 
 /// A row: which requests an API server sends to which path.
@@ -34,11 +34,11 @@ struct Hook {
   std::string_view operations;
   Scope scope = Scope::all;
   bool reserves = false;       ///< an answer has an effect, except in a dry run
-  bool may_fail = false;       ///< requests pass unchanged where no replica answers
-  std::string_view only = {};  ///< CEL: the only requests that are sent
+  bool may_fail = false;       ///< requests pass unchanged if no replica answers
+  std::string_view only = {};  ///< a CEL condition: only such requests are sent
 };
 
-// CEL. `loses_toleration` holds where an update takes away the toleration that admission has added to a pod, so that no
+// CEL. `loses_toleration` holds when an update removes the toleration that admission has added to a pod, so that no
 // other update of a pod costs a request.
 constexpr std::string_view loses_toleration =
     "has(oldObject.spec.tolerations)"
@@ -264,8 +264,8 @@ json::object selector(json::array requirements) {
   return made;
 }
 
-/// Offloaded namespaces, except kube-system and that of this process: their pods must start while this process is away,
-/// also if somebody offloads those namespaces.
+/// Offloaded namespaces, except kube-system and that of this process: their pods must start while this process is down,
+/// even if an administrator offloads those namespaces.
 json::object offloaded_namespaces(std::string_view own) {
   json::array kept{json::string("kube-system")};
   if (!own.empty() && own != "kube-system") kept.emplace_back(own);
@@ -287,14 +287,14 @@ json::object object_selector(Scope scope, const Reach& reach) {
   return {};
 }
 
-/// CEL: whether both objects have the same value there.
+/// CEL: whether the old and the new object have the same value at the path.
 std::string same(const std::string& field) {
   const std::string now = "object." + field, before = "oldObject." + field;
   return "(has(" + now + ") ? has(" + before + ") && " + now + " == " + before + " : !has(" + before + "))";
 }
 
-/// CEL: the caller is no consumer. The certificates of consumers name one user and one group, and neither can have a
-/// colon. Users and groups of Kubernetes, service accounts and administrators have one.
+/// CEL: the caller is no consumer. The certificates of consumers name one user and one group, and neither can contain a
+/// colon. Users and groups of Kubernetes, service accounts and administrators contain one.
 constexpr std::string_view not_of_consumer =
     "(request.userInfo.username.contains(':') || has(request.userInfo.groups) && "
     "request.userInfo.groups.exists(g, g.contains(':') && g != 'system:authenticated'))";
@@ -303,9 +303,9 @@ json::array condition(std::string_view name, std::string expression) {
   return {json::object{{"name", name}, {"expression", std::move(expression)}}};
 }
 
-/// An object that is being deleted may lose its finalizers without a request, so that nothing hangs where Liqo is gone
-/// and its configurations are left. Consumers are asked about all the same: at the provider finalizers stand for what
-/// is still to be cleared up.
+/// An object that is being deleted may lose its finalizers without a request, so that nothing hangs if Liqo is gone and
+/// its configurations are left. Requests of consumers are reviewed all the same: at the provider finalizers mark
+/// objects that are still to be cleaned up.
 json::array conditions() {
   std::string only_finalizers =
       "request.operation == 'UPDATE' && (!has(request.subResource) || request.subResource == '')"
@@ -430,12 +430,12 @@ asio::awaitable<kube::Outcome> Configurations::reconcile(kube::WorkKey key) {
   const bool is_mutating = key.object.name == "mutating";
   kube::InformerHandle& stored = is_mutating ? mutating_ : validating_;
   const kube::Resource kind = is_mutating ? mutating_configurations : validating_configurations;
-  // The reconcile is repeated once the certificate and the caches are there.
+  // The reconcile is repeated once the certificate and the caches are complete.
   if (ca_pem_.empty() || !stored->has_synced()) co_return kube::Outcome::done();
   kube::Object wanted = forge_configuration(kind, reach_, ca_pem_);
   auto found = stored->find(wanted.key());
   if (found && is_in_place(*found, wanted)) co_return kube::Outcome::done();
-  // The role is read each time: while an installation is being removed nothing is made again.
+  // The role is read each time: nothing is recreated while an installation is being removed.
   KUBE_CO_TRY(role, co_await installation(), "looking for what owns the webhook configurations");
   const ConfigurationPlan plan = plan_configuration(std::move(found), std::move(wanted), role);
   if (std::holds_alternative<InPlace>(plan)) co_return kube::Outcome::done();

@@ -1,5 +1,5 @@
-// The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration of this program: what the API server asks us
-// about, and how it trusts us.
+// The MutatingWebhookConfiguration and the ValidatingWebhookConfiguration of liqod: which requests the API server sends
+// for review, and which CA it trusts.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,33 +22,33 @@ using api::kinds::validating_configurations;
 
 /// How API servers reach this process.
 struct Reach {
-  std::string url;                      ///< https://host[:port] without a path; "" = by the Service
-  std::string ns;                       ///< of Liqo, and so of the Service
-  std::uint16_t port = 9443;            ///< of the Service
-  std::string failure_policy = "Fail";  ///< what becomes of requests while this process does not answer, or Ignore
-  kube::json::array selected_namespaces = {};  ///< `matchExpressions` of those asked about as they are made; [] = none
+  std::string url;                             ///< https://host[:port] without a path; "" = by the Service
+  std::string ns;                              ///< of Liqo, and so of the Service
+  std::uint16_t port = 9443;                   ///< of the Service
+  std::string failure_policy = "Fail";         ///< for requests while this process does not answer; or Ignore
+  kube::json::array selected_namespaces = {};  ///< `matchExpressions` of those reviewed when created; [] = none
 };
 
-/// The configuration of that kind, with every default written out, so that it can be compared with what is stored.
-/// Deletions are not asked about, and neither is the removal of finalizers from an object that is being deleted, unless
-/// by a consumer, so that nothing hangs while this process is away. All other requests fail while it is away, except
-/// changes of a pod's tolerations, which pass unreviewed. Of pods and DaemonSets, only those of offloaded namespaces
-/// are asked about, and none of kube-system and `reach.ns`; of namespaces only those selected. `ca_pem` is what the API
-/// server trusts.
+/// The configuration of that kind, with every default written out, so that it can be compared with the stored one.
+/// Deletions are not reviewed, and neither is the removal of finalizers from an object that is being deleted, unless a
+/// consumer does it: so nothing hangs while this process is down. All other requests fail while it is down, except
+/// changes of a pod's tolerations, which pass unreviewed. Pods and DaemonSets are reviewed only in offloaded
+/// namespaces, and never in kube-system and `reach.ns`; namespaces only if they are selected. `ca_pem`: the CA that the
+/// API server trusts.
 kube::Object forge_configuration(const kube::Resource& kind, const Reach& reach, std::string_view ca_pem);
 
-/// Keeps both configurations (src/webhook/configuration_plan.hpp); runs where this process leads. One thread.
+/// Keeps both configurations (src/webhook/configuration_plan.hpp); runs when this process leads. One thread.
 class Configurations {
  public:
   Configurations(const kube::Environment& environment, kube::Api& leader_api, kube::InformerSet& home, Reach reach);
 
   asio::awaitable<void> run() { return controller_.run(); }
-  /// What the API server is to trust from now on, PEM.
+  /// Sets the CA that the API server trusts from now on, in PEM.
   void trust(std::string ca_pem);
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
-  /// The role, belonging to the namespace; nothing while it is not there.
+  /// The installation role, which belongs to the namespace; nothing while it does not exist.
   asio::awaitable<kube::Result<std::optional<kube::Object>>> installation();
   void enqueue_all();
 

@@ -14,16 +14,16 @@ kube::Failure no_room() { return {kube::Errc::too_large, "too many reviews at on
 
 }  // namespace
 
-/// One list, and who is shown its objects.
+/// One list, and the reviews that visit its objects.
 struct LiveReads::Look {
   explicit Look(const asio::any_io_executor& executor) : ended(executor) {}
   kube::async::Event ended;
   std::list<const Visit*> visits;
-  /// Nothing until it is complete, and where its reader was cancelled.
+  /// Unset until it is complete, and if its reader was cancelled.
   std::optional<Result<void>> outcome;
 };
 
-/// One who waits for a look, also where the review ends before the look does.
+/// A review that waits for a list; it may end before the list does.
 class LiveReads::Place {
  public:
   Place(LiveReads& reads, const Name& name, Look& look, const Visit& visit)
@@ -45,7 +45,7 @@ class LiveReads::Place {
   std::list<const Visit*>::iterator at_;
 };
 
-/// Whoever reads for all who wait on a line, until it goes out of scope.
+/// The reader for all that wait on a line, until it goes out of scope.
 class LiveReads::Reader {
  public:
   Reader(LiveReads& reads, Name name) : reads_(reads), name_(std::move(name)) {
@@ -84,7 +84,7 @@ asio::awaitable<Result<void>> LiveReads::each(Selection selection, Visit visit, 
       if (under_way == mine) break;
     }
     if (mine->outcome) co_return *mine->outcome;
-    // Its reader has gone before the end, and others may wait for the next one already.
+    // Its reader was cancelled before the end, and others may wait for the next list already.
     if (mine->ended.is_set()) continue;
     const Reader reader(*this, name);
     mine->outcome = co_await read(selection, *mine, hold);
@@ -102,7 +102,7 @@ asio::awaitable<Result<void>> LiveReads::read(const Selection& selection, Look& 
     for (const Visit* visit : look.visits) (*visit)(object);
     return true;
   }));
-  // A rule that sees only a part of the list would let in what the rest forbids.
+  // A rule that sees only a part of the list would admit what the rest forbids.
   if (seen > max_listed_)
     co_return kube::fail(kube::Errc::too_large, "there are more than " + std::to_string(max_listed_) + " " +
                                                     std::string(selection.collection.resource.plural));

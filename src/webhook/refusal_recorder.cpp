@@ -20,10 +20,10 @@ using core::admission::RefusalRing;
 using core::admission::RefusedObject;
 using core::admission::Request;
 
-/// So often is the ConfigMap read again where another replica was faster.
+/// How often the ConfigMap is read again when another replica was faster.
 constexpr int max_tries = 4;
-/// The most callers that are not proven at a time, since proving one takes up to a second, and what is held of each.
-/// One takes the place of another only where that was no API server when it was last judged.
+/// The most callers that are not proven at a time, since proving one takes up to a second, and the bound of what is
+/// held of each. A caller replaces another one only if that was no API server when it was last judged.
 constexpr std::size_t max_callers = 4, max_of_caller = 16;
 
 /// The kinds that are reviewed, by their plurals.
@@ -50,7 +50,7 @@ RefusedObject refused_at(std::string_view kind, const kube::ObjectKey& key, kube
       .kind = std::string(kind), .ns = key.ns, .name = key.name, .reason = {}, .count = 1, .first = now, .last = now};
 }
 
-/// While it lives, somebody writes.
+/// While it lives, a write is under way.
 class Writing {
  public:
   explicit Writing(kube::async::Event& idle) : idle_(idle) { idle_.reset(); }
@@ -62,8 +62,8 @@ class Writing {
   kube::async::Event& idle_;
 };
 
-/// What the condition says against the request of a slice; "" = nothing. That a tenant is cordoned or drained refuses
-/// no request.
+/// The reason in the condition for which a slice's request is refused; "" = none. A cordoned or drained tenant is not a
+/// refusal of the request.
 std::string_view denial_of(const kube::Object& slice) {
   const api::ResourceSlice view(slice);
   const kube::json::object* said = kube::find_condition(slice.status(), api::slice_conditions::resources);
@@ -119,7 +119,7 @@ bool RefusalRecorder::is_api_server(const Request& request) const {
 }
 
 void RefusalRecorder::see_shadow_pod(const kube::Change& change) {
-  // What is there when this process begins to lead has been noted by the one that led before.
+  // Refusals that exist when this process begins to lead were noted by the previous leader.
   if (!change.now || !context_.leadership.is_leader() || !shadow_pods_->has_synced()) return;
   const std::string_view words = change.now->annotation(api::annotations::refused);
   if (words.empty()) return;
@@ -170,7 +170,7 @@ asio::awaitable<void> RefusalRecorder::judge() {
     if (is_new) {
       Request asked;
       asked.caller = one.caller;
-      // Whoever is not proven by the probe may be in the list that came with it.
+      // A caller that the probe does not prove may be in the list that came with it.
       known->second = co_await context_.callers->prove(asked) == Callers::Finding::proven || is_api_server(asked);
     }
     if (known->second) add(one.tenant, one.refused);
@@ -185,7 +185,7 @@ asio::awaitable<void> RefusalRecorder::run() {
     co_await noted_.wait();
     co_await context_.clock.sleep(gather);
     noted_.reset();
-    // What is certain does not wait for what is not, which is written in the next round.
+    // Certain refusals do not wait for doubtful ones, which are written in the next round.
     co_await flush();
     co_await judge();
     co_await context_.clock.sleep(pause - gather);
@@ -193,13 +193,14 @@ asio::awaitable<void> RefusalRecorder::run() {
 }
 
 asio::awaitable<void> RefusalRecorder::flush() {
-  // Whoever writes puts back what it could not write, and the process may end after this.
+  // The writer puts back what it could not write, and the process may end after this.
   while (!idle_.is_set()) co_await idle_.wait();
   const Writing writing(idle_);
-  // What is noted meanwhile is written next time.
+  // Refusals that are noted meanwhile are written next time.
   std::map<std::string, RefusalRing> noted = std::exchange(pending_, {});
   for (const auto& [tenant, refused] : noted) {
-    // Of a tenant that goes nobody reads any more, and nothing new is let into its namespace.
+    // The refusals of a tenant that is being removed are not read any more, and nothing new can be created in its
+    // namespace.
     const auto ns = namespaces_->find({{}, tenant});
     if (!ns || ns->is_deleting()) continue;
     const auto stored = co_await store(tenant, refused);

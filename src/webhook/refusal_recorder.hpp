@@ -1,4 +1,4 @@
-// Keeps what this cluster refuses its consumers where its administrator can read it: `liqoctl get refusals`.
+// Records what this cluster refuses its consumers, so that its administrator can read it: `liqoctl get refusals`.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -23,20 +23,19 @@ namespace liqo::webhook {
 
 namespace asio = boost::asio;
 
-/// What a RefusalRecorder reads and writes with. Everything outlives it.
+/// The dependencies of a RefusalRecorder. All of them outlive it.
 struct RefusalContext : kube::Environment {
   kube::InformerSet& home;
-  kube::Api& replica_api;  ///< every replica writes what it has refused itself
+  kube::Api& replica_api;  ///< every replica writes its own refusals
   kube::Leadership& leadership;
-  Callers* callers = nullptr;  ///< who asks; null = only API servers do, by their certificates
+  Callers* callers = nullptr;  ///< judges callers; null = only API servers call, by their certificates
 };
 
-/// Notes what reviews refuse a consumer; while this process leads, also slices that are denied and ShadowPods whose Pod
-/// is refused. The ConfigMap of each tenant namespace has the newest of it (core::admission::RefusalRing), to which all
-/// replicas add by its resourceVersion, each at most once in `pause`. What is noted in the last `pause` before a
-/// process dies is lost, and in the last two what callers sent that had to be proven; a write whose answer is lost
-/// counts twice. Reviews count whose caller is proven to be an API server, or is listed as one by the cluster. One
-/// thread.
+/// Notes what reviews refuse a consumer; while this process leads, also denied slices and ShadowPods whose Pod is
+/// refused. The ConfigMap of each tenant namespace has the newest refusals (core::admission::RefusalRing). All replicas
+/// add to it by its resourceVersion, each at most once in `pause`. If a process dies, refusals of the last `pause` are
+/// lost, or of the last two if their callers had to be proven; a write whose answer is lost counts twice. A review
+/// counts only if its caller is proven to be an API server, or the cluster lists it as one. One thread.
 class RefusalRecorder {
  public:
   /// The time for which refusals are gathered, and the pause between two writes of one tenant.
@@ -44,16 +43,16 @@ class RefusalRecorder {
 
   explicit RefusalRecorder(const RefusalContext& context);
 
-  /// Takes in the answer to a review: what is allowed, a dry run, somebody else's and what cannot be decided now is no
-  /// refusal.
+  /// Takes in the answer to a review. Requests that are allowed, are dry runs, do not come from a consumer or cannot be
+  /// decided now are not refusals.
   void note(const core::admission::Request& request, const core::admission::Answer& answer);
   /// Writes until cancelled.
   asio::awaitable<void> run();
-  /// Writes what is noted and not written yet, after what is being written now.
+  /// Waits for a write that is under way, and then writes everything that was noted and not written yet.
   asio::awaitable<void> flush();
 
  private:
-  /// What somebody was refused who may be no API server.
+  /// A refusal whose caller may not be an API server.
   struct Doubtful {
     std::string caller, tenant;
     core::admission::RefusedObject refused;
@@ -61,7 +60,8 @@ class RefusalRecorder {
 
   void see_shadow_pod(const kube::Change& change);
   void see_slice(const kube::Change& change);
-  /// The tenant namespace of the consumer whose namespace that is, from the cache, and its ID; "" = it is nobody's.
+  /// The tenant namespace and the ID of the consumer to which a namespace belongs, from the cache; "" = it belongs to
+  /// none.
   struct Tenant {
     std::string ns, consumer;
   };
@@ -69,7 +69,7 @@ class RefusalRecorder {
   bool is_api_server(const core::admission::Request& request) const;
   void add(const std::string& tenant, core::admission::RefusedObject refused);
   void doubt(Doubtful doubtful);
-  /// Finds out who the callers were.
+  /// Judges the callers of doubtful refusals.
   asio::awaitable<void> judge();
   asio::awaitable<kube::Result<void>> store(std::string tenant, core::admission::RefusalRing refused);
 

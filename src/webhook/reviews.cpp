@@ -112,8 +112,8 @@ asio::awaitable<Answer> Reviews::mutate_pod(const Request& request, const Hold& 
     answer.patch = core::keep_toleration(request.old_object.tree(), request.object.tree());
     co_return answer;
   }
-  // A volume is carried between clusters whatever the strategy of its namespace is. What the pod says of itself is no
-  // proof: anybody could let pods run here in that way.
+  // A volume is carried between clusters whatever the strategy of its namespace is. The claim of the pod is no proof:
+  // any user could make pods run here in that way.
   if (core::storage::is_volume_carrier(request.object.tree()))
     if (auto answer = co_await answer_carrier(request)) co_return std::move(*answer);
   co_return co_await schedule(request, core::plan_pod_scheduling, hold);
@@ -121,9 +121,9 @@ asio::awaitable<Answer> Reviews::mutate_pod(const Request& request, const Hold& 
 
 asio::awaitable<std::optional<Answer>> Reviews::answer_carrier(const Request& request) const {
   if (!is_askable(request.user)) co_return std::nullopt;
-  // A stranger may name any user, and would learn what that one may do.
+  // An unproven caller may name any user, and would learn what that user may do.
   const bool is_known = co_await comes_from_api_server(request);
-  // Where every API server is known, this caller is none of them.
+  // If every API server is known, this caller is none of them.
   if (!is_known && context_.callers->knows_all()) co_return std::nullopt;
   if (!is_known && !context_.callers->take_turn())
     co_return Answer::unavailable(
@@ -154,7 +154,7 @@ asio::awaitable<Answer> Reviews::schedule(const Request& request, PlanScheduling
 Answer Reviews::mutate_namespace(const Request& request) const {
   Answer answer;
   if (request.operation != Operation::create || !context_.selected_namespaces.moves_pods()) return answer;
-  // With the label, the API server asks about pods of the namespace from the first one on.
+  // With the label, the API server sends the namespace's pods for review from the first one on.
   if (context_.selected_namespaces.selects(request.object, context_.liqo_namespace))
     core::admission::set_label(answer.patch, request.object, labels::scheduling_enabled, "true");
   return answer;
@@ -165,7 +165,7 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request, con
   if (!request.writes_object()) co_return Answer::allow();
   const std::string_view origin = request.object.label(labels::reflection_origin);
   auto ns = co_await read_namespace(request.ns, Source::cache, hold);
-  // A refusal because of a label must be true now, and the cache may be behind.
+  // A refusal because of a label must be true now, and the cache may lag behind.
   if (ns && (!*ns || (*ns)->label(labels::remote_cluster_id) != origin))
     ns = co_await read_namespace(request.ns, Source::server, hold);
   if (!ns) co_return cannot_read(ns.error());
@@ -198,7 +198,7 @@ asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admiss
     const Callers::Finding finding = co_await context_.callers->prove(request);
     claimant.proven = finding == Callers::Finding::proven;
     if (!claimant.proven) {
-      // Where every API server is known, this caller is none of them.
+      // If every API server is known, this caller is none of them.
       if (finding == Callers::Finding::unknown || claimant.may_be_large || context_.callers->knows_all()) break;
       claimant.may_be_large = true;
     }
@@ -246,7 +246,7 @@ asio::awaitable<kube::Result<std::vector<std::string>>> Reviews::read_namesakes(
 
 asio::awaitable<Answer> Reviews::validate_resource_slice(const Request& request, const Hold& hold) {
   std::vector<std::string> namesakes;
-  // A consumer makes replicas alone, which other rules see to.
+  // A consumer makes only replicas, which other rules check.
   if (request.operation == Operation::create && !core::admission::is_tenant(request.user) &&
       request.object.label(labels::replicated) != "true") {
     const auto looked = co_await reads_.each(
@@ -286,13 +286,13 @@ asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Reso
   if (!core::admission::asks_for_more(request)) co_return Answer::allow();
   auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   if (!ns) co_return cannot_read(ns.error());
-  // What is said by somebody who is no API server will not be stored, and must not count against the consumer.
+  // The object of a caller that is no API server will not be stored, and must not count against the consumer.
   const bool is_tenant_namespace = *ns && core::is_tenant_namespace(**ns);
   const bool is_counted = !request.dry_run && is_tenant_namespace && co_await comes_from_api_server(request);
   if (!tenants_.is_known()) co_return Answer::unavailable("Liqo cannot decide now: " + waiting_for());
   // A policy that cannot be read counts as the default one, which has bounds too.
   const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
-  // Where the server still has to make the name, the review's own stands for it.
+  // If the server still has to make the name, the review's own stands for it.
   const kube::ObjectKey key{request.ns,
                             request.object.name().empty() ? request.uid : std::string(request.object.name())};
   Answer answer = core::admission::check_amount(request.plural, tenants_.others_than(kind, key),
@@ -418,7 +418,7 @@ asio::awaitable<Answer> Reviews::validate_claim(const Request& request, const Ho
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request, const Hold& hold) {
   std::vector<std::string> others;
   const std::string_view named = kube::string_at(request.object.spec(), {"user"});
-  // Amounts of a share change all the time: where the user stays, all Quotas need not be read.
+  // Amounts of a share change all the time: if the user stays the same, the other Quotas need not be read.
   if (request.writes() && named != kube::string_at(request.old_object.spec(), {"user"})) {
     const std::string user = core::escape_user(named);
     const auto looked = co_await reads_.each(
@@ -481,7 +481,7 @@ asio::awaitable<kube::Result<Reviews::Consumer>> Reviews::consumer_of(const Requ
 
 core::admission::OfferedClasses Reviews::offered_classes(std::string_view consumer) const {
   const auto tenant = tenant_namespace(consumer);
-  // The status of a ResourceSlice is this cluster's answer, which no consumer can write.
+  // The status of a ResourceSlice is this cluster's answer, and no consumer can write it.
   return tenant ? tenants_.offered_classes(tenant->name()) : core::admission::OfferedClasses();
 }
 
@@ -498,7 +498,7 @@ void Reviews::read_policy(Consumer& consumer) const {
 
 std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Object& tenant_namespace) const {
   const auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(api::annotations::pod_policy));
-  // Where names are chosen by other rules, the ID gives a consumer no names.
+  // If other rules choose the names, a consumer's ID gives it no names.
   if (context_.twin_names || (policy && policy->twin_names)) return {};
   // The views in `all` refer to these names.
   const std::vector<kube::ObjectKey> keys = namespaces_->store().keys();

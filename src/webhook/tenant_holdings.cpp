@@ -46,7 +46,7 @@ void TenantHoldings::take(Kind& kind, const kube::Change& change) {
     kind.stored[change.key.ns].insert(change.key.name);
   else
     erase(kind.stored, change.key);
-  // The end of an earlier object of that name says nothing about the one that was admitted.
+  // The removal of an earlier object with that name does not affect the one that was admitted.
   if (change.now) erase(kind.admitted, change.key);
 }
 

@@ -1,4 +1,4 @@
-// How many objects the twins of each consumer hold, as Kubernetes counts them.
+// Sums how many objects the twins of each consumer hold, as Kubernetes counts them.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace liqo::webhook {
 
-/// Adds up, change by change, what the ResourceQuotas of twins say to be in use. One thread.
+/// Sums, change by change, the usage in the ResourceQuotas of twins. One thread.
 class TwinHoldings {
  public:
   explicit TwinHoldings(kube::InformerSet& home);
 
   bool has_synced() const { return quotas_->has_synced(); }
-  /// How many objects the twins of that consumer hold together; 0 for one without twins.
+  /// The number of objects in all twins of that consumer; 0 for one without twins.
   std::int64_t objects_of(std::string_view consumer) const;
 
  private:

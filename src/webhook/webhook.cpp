@@ -16,10 +16,10 @@ using namespace std::chrono_literals;
 
 /// The time for reviews that are under way when the process stops.
 constexpr kube::Duration last_reviews = 2s;
-/// ... and for what was refused to be written.
+/// ... and for writing the refusals.
 constexpr kube::Duration last_refusals = 2s;
 
-/// The names under which API servers call: those of the Service, and the host of the URL if there is one.
+/// The names that API servers use in calls: those of the Service, and the host of the URL if there is one.
 kube::Result<CertificateSettings> certificate_settings(const WebhookSettings& settings) {
   CertificateSettings made;
   made.lifetime = settings.certificate_lifetime;
@@ -79,7 +79,7 @@ kube::Result<std::uint16_t> Webhook::listen() {
   if (!settings_.client_ca_file.empty()) {
     KUBE_TRY(ca, client_ca_file_.read(), "webhooks: client CA");
     use_client_ca(std::move(ca));
-    // The TLS handshake has refused certificates of other CAs already.
+    // The TLS handshake has already refused certificates of other CAs.
     settings.admits = [&names = settings_.client_names](const std::optional<kube::net::PeerIdentity>& caller) {
       return caller && (names.empty() || std::ranges::find(names, caller->common_name) != names.end());
     };

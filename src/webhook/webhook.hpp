@@ -15,7 +15,7 @@
 
 namespace liqo::webhook {
 
-/// What the operator sets.
+/// The operator's settings.
 struct WebhookSettings {
   std::uint16_t port = 9443;  ///< 0 in tests only: the system picks one
   std::string url;            ///< https://host[:port] by which API servers reach this process; "" = by the Service
@@ -24,18 +24,18 @@ struct WebhookSettings {
   std::optional<std::vector<std::string>> twin_names{};  ///< see ReviewContext
   core::NamespaceSelection selected_namespaces{};        ///< see ReviewContext
   kube::Duration certificate_lifetime = std::chrono::hours(24 * 90);
-  std::string client_ca_file;             ///< CA of the API servers that may ask, read again every 30 s; "" = everybody
+  std::string client_ca_file;  ///< CA of the API servers that may call, read again every 30 s; "" = any caller
   std::vector<std::string> client_names;  ///< their common names; none = every certificate of that CA
 };
 
-/// What the process gives. Everything outlives the Webhook.
+/// The parts of the process that the Webhook uses. All of them outlive it.
 struct WebhookContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& leader_api;   ///< for the configurations
   kube::Api& replica_api;  ///< for reviews and certificates, because every replica serves
   kube::Leadership& leadership;
-  quota::QuotaLedger* ledger = nullptr;  ///< null = Quotas bind nobody
-  Callers* callers = nullptr;            ///< null = certificates say who asks
+  quota::QuotaLedger* ledger = nullptr;  ///< null = Quotas are not enforced
+  Callers* callers = nullptr;            ///< null = certificates identify callers
 };
 
 /// Every replica serves; only the leader writes the configurations. Order of use: listen(), then run(), which ends only
@@ -45,15 +45,15 @@ class Webhook {
   Webhook(WebhookContext context, WebhookSettings settings);
 
   /// Opens the port on every address and returns its number. Errors: Errc::connect ("address in use"), Errc::tls,
-  /// Errc::invalid_input (a URL that is none), and those of WatchedFile::read() for the CA.
+  /// Errc::invalid_input (an invalid URL), and those of WatchedFile::read() for the CA.
   kube::Result<std::uint16_t> listen();
   asio::awaitable<void> run();
-  /// Ends in order: reviews are answered for `delay` more, each with the request to go elsewhere, then those that are
-  /// under way; what they refused is written. run() is to be cancelled after it.
+  /// Ends in order: reviews are still answered for `delay`, each with the request to go elsewhere; then those under way
+  /// are answered; then their refusals are written. Cancel run() after that.
   asio::awaitable<void> stop(kube::Duration delay);
   /// Why reviews cannot be answered yet, for /readyz; "" once they can.
   std::string waiting_for() const;
-  /// What the server has done; nothing before listen().
+  /// The counters of the server; nothing before listen().
   kube::net::HttpServerCounters counters() const;
 
  private:

@@ -1,4 +1,4 @@
-// What happens to a simulated world besides the faults of its network: restarts, outages, and people.
+// The chaos in a simulated world besides the faults of its network: restarts, outages, and people.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace liqo::sim {
 
-/// Draws actions for a time; each that takes time runs as a coroutine of its own. Keeps a log for failing seeds.
+/// Draws actions for a time; an action that takes time runs as a coroutine of its own. Keeps a log for failing seeds.
 class Chaos {
  public:
   explicit Chaos(World& world);
-  /// Acts until the schedule's time is over, then undoes every outage and starts what is stopped.
+  /// Acts until the schedule's time is over, then ends every outage and starts every stopped process.
   asio::awaitable<void> run();
   const std::vector<std::string>& log() const { return log_; }
 
@@ -49,14 +49,15 @@ class Chaos {
   void rotate_credentials();
 
   asio::awaitable<void> restart(std::string cluster, bool killed, kube::Duration downtime);
-  /// Deletes pods that must not run twice while the liqod of their provider does not run.
+  /// Deletes pods that must not run twice while their provider's liqod is down.
   asio::awaitable<void> delete_while_down(std::string provider);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
   void note(std::string what);
   Cluster& any_provider();
   std::vector<Tree> local_pods();
   std::vector<Tree> remote_pods(Cluster& provider);
-  /// Whether the provider has recorded that a pod ran that does not always restart, so that its loss is noticed.
+  /// Whether the provider has recorded that the pod ran, and the pod does not always restart, so that its loss is
+  /// noticed.
   bool is_on_record(Cluster& provider, const json::object& remote);
 
   World& world_;

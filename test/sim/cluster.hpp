@@ -1,4 +1,4 @@
-// One simulated Kubernetes cluster with its built-in processes, and the objects of Liqo that an operator would apply.
+// A simulated Kubernetes cluster with its built-in processes, and the objects of Liqo that an operator would apply.
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ inline constexpr std::string_view home_namespace = "shop";
 /// On pods of the workload: the only virtual node they may go to; absent = any.
 inline constexpr std::string_view pinned_to = "sim.liqo/node";
 
-/// API server, garbage collector, scheduler and kubelets. Real nodes are named "worker-…"; what is scheduled goes to a
-/// ready virtual node where there is one, else to a worker.
+/// API server, garbage collector, scheduler and kubelets. Real nodes are named "worker-…"; a pod is scheduled to a
+/// ready virtual node if there is one, or else to a worker.
 class Cluster {
  public:
   Cluster(kube::testing::Simulator& simulator, std::string id, std::uint64_t seed);
 
-  /// Applies what a peering leaves at the consumer: Secrets, VirtualNode, the NamespaceMap with the twin of the home
-  /// namespace, and other replicated objects.
+  /// Applies the objects that a peering leaves at the consumer: Secrets, VirtualNode, the NamespaceMap with the twin of
+  /// the home namespace, and other replicated objects.
   void add_provider(const std::string& provider);
   /// Does the same without a virtual node and without replicated objects.
   void add_offloading(const std::string& provider);
@@ -65,10 +65,10 @@ bool is_deleting(const json::object& object);
 bool restarts_always(const json::object& pod);
 /// Whether the condition `Ready` of a Node is true.
 bool is_ready(const json::object& node);
-/// UID of the consumer's pod that an object at a provider stands for.
+/// UID of the consumer's pod for which an object at a provider stands.
 std::string_view local_uid_of(const json::object& object);
 
-/// "+1234ms": when it was, counted from the beginning.
+/// A time, counted from the beginning: "+1234ms".
 std::string time_text(kube::TimePoint at);
 
 }  // namespace liqo::sim

@@ -1,4 +1,4 @@
-// What forging a ShadowEndpointSlice looks up, as it stands in the simulated home cluster.
+// The lookups for forging a ShadowEndpointSlice, from the state of the simulated home cluster.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,8 @@ class EndpointsAtHome : public core::HomeEndpoints {
   Cluster& home_;
 };
 
-/// Answers from one moment, at which there was this Service or none. Only selections ask it, so it knows no addresses.
+/// Answers for one moment, at which this Service existed, or none. It is used only for selections, so it knows no
+/// addresses.
 class EndpointsOfThen final : public core::HomeEndpoints {
  public:
   explicit EndpointsOfThen(Tree service) : service_(std::move(service)) {}

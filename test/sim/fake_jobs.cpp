@@ -83,7 +83,7 @@ void FakeJobs::reconcile() {
 }
 
 void FakeJobs::count(const json::object& pod, Job* job) {
-  // Kubernetes' collector of pods ends those that are deleted before they have a node.
+  // Kubernetes' garbage collector ends pods that are deleted before they have a node.
   const bool is_unbound = kube::string_at(pod, {"spec", "nodeName"}).empty();
   const bool is_ended = is_final(phase_of(pod)) || (is_unbound && is_deleting(pod));
   const bool counts_deleted = job && (job->policy == JobPolicy::terminating_or_failed || !job->ended.empty());

@@ -10,24 +10,24 @@
 
 namespace liqo::sim {
 
-/// On pods whose end somebody counts: they stay until then.
+/// The finalizer of pods whose end is counted: they stay until then.
 inline constexpr std::string_view job_tracking = "batch.kubernetes.io/job-tracking";
 
-/// Which of its pods a Job counts as failed, and what follows.
+/// The policy by which a Job counts its pods as failed.
 enum class JobPolicy {
   terminating_or_failed,  ///< podReplacementPolicy TerminatingOrFailed: also those that are being deleted
   failed,                 ///< podReplacementPolicy Failed: those of phase Failed
   failure_policy,         ///< the same with a podFailurePolicy: see `FakeJobs::fatal_exit_code`
 };
 
-/// Jobs of one pod each. Takes the finalizer `job_tracking` off pods whose phase is final, whoever owns them (as one
-/// that was never told of an end does not); of its own Jobs, as Kubernetes' controller does, it makes another pod for
-/// one that failed, for two failures at most, and none while a pod that may still succeed is ending. Attached to its
-/// server for good; must live as long as the simulator runs.
+/// Jobs of one pod each. Removes the finalizer `job_tracking` from pods whose phase is final, whoever owns them, as a
+/// controller does that has seen their end. Like Kubernetes' controller it makes another pod for one of its Jobs' pods
+/// that failed, for two failures at most, and none while a pod that may still succeed is ending. Attached to its server
+/// for good; must live as long as the simulator runs.
 class FakeJobs {
  public:
-  /// A Job with a podFailurePolicy fails when a container of it ends so, and does not count a pod with the condition
-  /// DisruptionTarget. The rules stand in this order.
+  /// A Job with a podFailurePolicy fails when one of its containers ends with this code, and does not count a pod with
+  /// the condition DisruptionTarget. The rules apply in this order.
   static constexpr std::int64_t fatal_exit_code = 1;
   static constexpr std::string_view actor = "job-controller";
 
@@ -38,7 +38,7 @@ class FakeJobs {
     int made = 0, failed = 0;
     std::string ended = {};     ///< "Complete" or "Failed"
     std::string ended_by = {};  ///< UID of the pod whose exit code has failed it
-    kube::TimePoint next_at{};  ///< no pod is made before
+    kube::TimePoint next_at{};  ///< the earliest time of the next pod
   };
 
   FakeJobs(kube::testing::Simulator& simulator, kube::testing::FakeApiServer& server);
@@ -52,7 +52,7 @@ class FakeJobs {
   void reconcile_later(kube::Duration after);
   void reconcile();
   void reconcile_job(const std::string& name, Job& job);
-  /// Counts the pod, and lets it go.
+  /// Counts the pod, and releases it.
   void count(const json::object& pod, Job* job);
   void count_failed(const json::object& pod, Job& job);
   std::vector<Tree> pods_of(std::string_view job);

@@ -1,4 +1,4 @@
-// What Kubernetes and its provisioners do with claims, in a simulated cluster.
+// Acts as Kubernetes and its provisioners do on claims, in a simulated cluster.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace liqo::sim {
 
-/// Has a claim of each class but "liqo" get a volume a moment later, and grow; binds a claim of class liqo to the
-/// volume that is made for it. A volume whose claim has gone is released. Must live as long as the simulator runs.
+/// Gives a claim of each class but "liqo" a volume a moment later, and lets it grow; binds a claim of class liqo to the
+/// volume that is made for it. A volume whose claim is gone is released. Must live as long as the simulator runs.
 class FakeVolumes {
  public:
   FakeVolumes(kube::testing::Simulator& simulator, Cluster& cluster, std::uint64_t seed);

@@ -1,4 +1,4 @@
-// What is drawn for a schedule: how bad its network is, and what is done in it.
+// Draws the faults of a schedule's network, and the actions in it.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,16 @@
 
 namespace liqo::sim {
 
-/// A rate from nothing to `most`. Each kind of fault is absent from half of the schedules, so that the others get their
-/// chance.
+/// A rate from nothing to `most`. Each kind of fault is absent from half of the schedules, so that the others show up.
 double draw_rate(kube::Random& random, double most);
 
-/// The faults of one schedule, each kind drawn for itself. `latency`: the most that the network takes one way.
+/// The faults of one schedule, each kind drawn by itself. `latency`: the longest time that the network takes one way.
 kube::testing::FaultRates draw_faults(kube::Random& random, std::chrono::milliseconds latency);
 
-/// One of the objects, or null where there are none.
+/// Draws one of the objects; null if there are none.
 Tree draw_tree(kube::Random& random, const std::vector<Tree>& from);
 
-/// One of several things to do, each as often as its weight says.
+/// Draws one of several actions, each as often as its weight demands.
 template <class Act, std::size_t count>
 Act draw_act(const std::pair<int, Act> (&acts)[count], kube::Random& random) {
   int total = 0;

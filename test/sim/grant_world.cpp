@@ -35,7 +35,7 @@ constexpr std::string_view tenants_home = "liqo-tenant-rome", twin = "shop-rome"
 constexpr std::int64_t bound = 10;        // cores, of the consumer as a whole
 constexpr std::int64_t drain_grace = 60;  // seconds, of its pods
 constexpr std::array<std::string_view, 3> slices = {"a", "b", "c"};
-/// Between a leader and the next one.
+/// The pause between one leader and the next.
 constexpr kube::Duration interregnum = 5s;
 
 std::int64_t cores_of(const json::object& spec) {
@@ -72,7 +72,7 @@ std::string_view owner_of(const json::object& pod) {
 
 }  // namespace
 
-/// Leads when it is told to.
+/// A leadership that the test gives and takes.
 class GrantWorld::Lead final : public kube::Leadership {
  public:
   using Leadership::doubt_until;
@@ -83,7 +83,7 @@ class GrantWorld::Lead final : public kube::Leadership {
   }
 };
 
-/// One process: what ends with it.
+/// One process: the objects that end with it.
 struct GrantWorld::Replica {
   Replica(GrantWorld& world, std::size_t number)
       : killed(std::make_shared<bool>(false)),
@@ -143,7 +143,7 @@ struct GrantWorld::Replica {
   kube::async::TaskGroup group;
 };
 
-/// An admission review on its way: it outlives the replica that should have answered.
+/// An admission review that is under way: it outlives the replica that should have answered.
 struct GrantWorld::Call {
   explicit Call(const asio::any_io_executor& executor) : done(executor) {}
   kube::async::Event done;
@@ -153,7 +153,7 @@ struct GrantWorld::Call {
     try {
       call->verdict = co_await ledger.decide_on(shadow, nullptr, false, {});
     } catch (const boost::system::system_error&) {
-      // The process ended, and its caller hears nothing.
+      // The process ended, and its caller gets no answer.
     }
     call->done.set();
   }
@@ -214,7 +214,7 @@ asio::awaitable<void> GrantWorld::stop(std::size_t number, bool killed) {
   const bool led = replica->leadership.is_leader();
   co_await replica->group.stop();
   if (!led) co_return;
-  // One that is killed tells nobody what it has sent.
+  // A killed process does not report what it has sent.
   if (killed) doubt_until_ = simulator_.clock().now() + core::late_after;
   doubt_until_ = std::max(doubt_until_, replica->leadership.doubt_until());
 }
@@ -261,10 +261,10 @@ void GrantWorld::change_slice() {
   if (!server_.get(kinds::resource_slices, key)) return add_slice(name, cores);
   if (random_.chance(0.3)) {
     (void)server_.remove(kinds::resource_slices, key, {}, "rome");
-    // Made anew at once, by the same name.
+    // Created again at once, with the same name.
     if (random_.chance(0.4)) add_slice(name, cores);
   } else if (random_.chance(0.15)) {
-    // The Quota alone goes, by mistake.
+    // Only the Quota is deleted, by mistake.
     (void)server_.remove(kinds::quotas, {key.ns, core::slice_user(name, "rome")}, {}, "operator");
   } else {
     const bool drains = random_.chance(0.1);
@@ -284,7 +284,7 @@ asio::awaitable<void> GrantWorld::change_slices() {
     change_slice();
     if (random_.chance(0.03)) set_tenant("Drained");
     if (random_.chance(0.3)) set_tenant("Active");
-    // Changes in a row, and pauses in which pods fill what was granted.
+    // Several changes, with pauses in which pods fill the grants.
     co_await simulator_.clock().sleep(random_.chance(0.5) ? std::chrono::milliseconds(random_.between(0, 300))
                                                           : std::chrono::milliseconds(random_.between(300, 15'000)));
   }
@@ -458,7 +458,7 @@ void GrantWorld::see_request(const kube::HttpRequest& request) {
   const auto shadow = server_.get(kinds::shadow_pods, {std::string(twin), name});
   const std::string user = shadow ? user_of(*shadow) : "";
   const auto quota = server_.get(kinds::quotas, {std::string(tenants_home), user});
-  // A decision may be that of a moment ago.
+  // A decision may be from a moment ago.
   const kube::TimePoint lately = simulator_.clock().now() - 1min;
   if (!quota || is_drained(*quota) || is_tenant_drained_ || steady_since_[user] > lately || tenant_since_ > lately)
     return;

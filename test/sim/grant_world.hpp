@@ -26,7 +26,7 @@ class GrantWorld {
   explicit GrantWorld(std::uint64_t seed);
   ~GrantWorld();
 
-  /// Runs the schedule and answers what went wrong.
+  /// Runs the schedule and returns what went wrong.
   std::vector<Violation> run();
   std::size_t granted() const { return granted_; }
   std::size_t admitted() const { return admitted_; }
@@ -39,7 +39,7 @@ class GrantWorld {
   void set_up();
   void start(std::size_t number);
   asio::awaitable<void> stop(std::size_t number, bool killed);
-  /// Has a replica that runs lead where none does.
+  /// Makes a running replica lead if none does.
   asio::awaitable<void> elect();
   asio::awaitable<void> play();
   asio::awaitable<void> change_slices();
@@ -47,19 +47,20 @@ class GrantWorld {
   asio::awaitable<void> ask_for_pods();
   asio::awaitable<void> ask(std::string slice, std::int64_t cores);
   asio::awaitable<core::QuotaVerdict> call(std::size_t number, json::object shadow);
-  /// What kubelets do, and consumers to their pods.
+  /// Acts as kubelets, and as consumers on their pods.
   asio::awaitable<void> live();
   asio::awaitable<void> break_things();
-  /// Once all is well: what the provider ends does so in time, and what has gone is granted again at once.
+  /// Checks, once all is well, that pods which the provider ends do so in time, and that freed resources are granted
+  /// again at once.
   asio::awaitable<void> finish();
   void set_tenant(std::string_view condition);
   void add_slice(const std::string& name, std::int64_t cores);
   json::object forge_shadow(const std::string& user, std::int64_t cores);
   void see_change(const kube::testing::FakeChange& change);
   void see_request(const kube::HttpRequest& request);
-  /// Cores that pods of each user hold: stored, or admitted and on their way.
+  /// The cores that pods of each user hold: stored, or admitted and not stored yet.
   std::map<std::string, std::int64_t> held();
-  /// What each user may have or holds, whichever is more.
+  /// The sum over all users of what each may have or holds, whichever is more.
   std::int64_t taken();
   void check(std::string_view when);
 
@@ -72,10 +73,10 @@ class GrantWorld {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<Violation> violations_;
   std::map<std::string, std::pair<std::string, std::int64_t>> on_their_way_;  ///< user and cores, by UID
-  std::map<std::string, kube::TimePoint> steady_since_;  ///< when the Quota of a user came, or was drained or not
-  kube::TimePoint tenant_since_{};                       ///< when the tenant was drained or not
+  std::map<std::string, kube::TimePoint> steady_since_;  ///< when the Quota of a user was created, drained or resumed
+  kube::TimePoint tenant_since_{};                       ///< when the tenant was drained or resumed
   bool is_tenant_drained_ = false;
-  kube::TimePoint doubt_until_{};  ///< writes of leaders that are gone may be carried out
+  kube::TimePoint doubt_until_{};  ///< until when writes of former leaders may be carried out
   int pods_ = 0;
   std::size_t granted_ = 0, admitted_ = 0;
   bool done_ = false;

@@ -52,7 +52,7 @@ class HistoryCheck {
   };
   void see_local(const FakeChange& change);
   void see_remote(const FakeChange& change, const std::string& cluster);
-  /// Whether the ShadowPod that a remote pod was made for had gone when the pod came.
+  /// Whether the ShadowPod of a remote pod was gone when the pod was created.
   bool came_late(const FakeChange& change, const std::string& cluster);
   void see_shadow(const FakeChange& change, const std::string& cluster);
   void violate(std::string invariant, const Local& local, std::string what, const FakeChange& change);
@@ -112,7 +112,7 @@ void HistoryCheck::see_remote(const FakeChange& change, const std::string& clust
   if (local_uid.empty()) return;
   Local& local = locals_[local_uid];
   const std::string uid(uid_of(pod));
-  // If the daemon takes its finalizer off a pod that somebody else deletes, the daemon has deleted nothing.
+  // If the daemon removes its finalizer from a pod that another client deletes, the daemon has not deleted it.
   const bool was_deleting = change.before && is_deleting(*change.before);
   // A pod that is deleted at home ends within the grace period that was asked for there.
   const bool is_wanted = local.exists && !local.deleting;
@@ -124,7 +124,7 @@ void HistoryCheck::see_remote(const FakeChange& change, const std::string& clust
   }
   if (change.type == ChangeType::added) {
     const int losses = world_.losses[local_uid];
-    // A POST may arrive after its ShadowPod has gone: the garbage collector removes the pod before it can start
+    // A POST may arrive after its ShadowPod is gone: the garbage collector removes the pod before it can start
     // (docs/known-gaps.md). If it does start, it counts.
     if (!came_late(change, cluster)) local.created.insert(uid);
     local.active.insert(uid);
@@ -167,7 +167,7 @@ std::vector<Violation> HistoryCheck::run() {
     take(*provider, kube::resources::pods, false);
     take(*provider, api::kinds::shadow_pods, false);
   }
-  // Of changes at the same instant those at home come first: a daemon can only act on what was there before.
+  // Of changes at the same instant those at home come first: a daemon can only act on an earlier state.
   std::ranges::sort(steps, [](const Step& a, const Step& b) {
     return std::tuple(a.change->at, !a.at_home, a.change->version, *a.cluster) <
            std::tuple(b.change->at, !b.at_home, b.change->version, *b.cluster);
@@ -183,8 +183,8 @@ std::vector<Violation> HistoryCheck::run() {
   return std::move(violations_);
 }
 
-/// What the kubelets started, also where no status ever said so: a pod with restartPolicy Never at most once, one with
-/// OnFailure not again in another pod when one of its containers has ended.
+/// Checks the pods that kubelets started, even if no status ever showed it: a pod with restartPolicy Never at most
+/// once, one with OnFailure not again in another pod when one of its containers has ended.
 void check_runs(World& world, std::vector<Violation>& violations) {
   struct Started {
     const kube::testing::FakeRun* run;

@@ -1,4 +1,4 @@
-// Invariants of how pods at home end: in time, and as they have ended.
+// Invariants about the end of pods at home: it comes in time, and is shown as it was.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,13 +14,13 @@ using kube::testing::FakeChange;
 
 namespace {
 
-/// How long a pod may be deleted once nothing goes wrong any more: the longest grace period that is asked for, the
-/// longest pause between two tries, and what a new leader needs until it has read everything.
+/// How long a pod may be ending once there are no faults any more: the longest requested grace period, the longest
+/// pause between two tries, and the time in which a new leader reads everything.
 constexpr kube::Duration max_deletion = 90s + 60s + 30s;
 
 bool is_by_daemon(const FakeChange& change) { return change.actor.starts_with("liqod-"); }
 
-/// What the providers know of the end of the pods of one pod at home.
+/// What the providers know about the end of the remote pods of one pod at home.
 struct Remote {
   std::set<std::int64_t> exit_codes;
   std::set<std::string> phases;
@@ -80,7 +80,7 @@ void check_ends(World& world, const std::map<std::string, Remote>& remotes, std:
     const auto known = remotes.find(std::string(uid_of(*change.after)));
     if (phase == "Succeeded" && (known == remotes.end() || !known->second.phases.contains("Succeeded")))
       invented("has Succeeded, and nothing of it has");
-    // The end of a remote pod that was shown as it was is no word of liqod's.
+    // An end that was shown as the remote pod ended is not invented by liqod.
     const bool is_aborted = kube::string_at(*change.after, {"status", "reason"}) == api::reasons::offloading_aborted;
     const bool has_ends = !kube::array_at(*change.after, {"status", "containerStatuses"}).empty();
     if (is_aborted && !has_ends && is_deleting(*change.after) && had_run(world, uid_of(*change.after), change.at))

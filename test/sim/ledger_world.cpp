@@ -34,7 +34,7 @@ std::int64_t cores_of(const json::object& spec) {
   return cores;
 }
 
-/// What the containers of a Pod have, as its node says.
+/// The resources that a node has given to the containers of a Pod.
 std::int64_t cores_at_node(const json::object& pod) {
   std::int64_t cores = 0;
   for (const json::value& container : kube::array_at(pod, {"status", "containerStatuses"}))
@@ -62,7 +62,7 @@ bool is_final(const json::object& object) {
 
 }  // namespace
 
-/// One process: what ends with it.
+/// One process: the objects that end with it.
 struct LedgerWorld::Replica {
   Replica(LedgerWorld& world, std::size_t number)
       : killed(std::make_shared<bool>(false)),
@@ -94,7 +94,7 @@ struct LedgerWorld::Replica {
   kube::async::TaskGroup group;
 };
 
-/// An admission review on its way: it outlives the replica that should have answered.
+/// An admission review that is under way: it outlives the replica that should have answered.
 struct LedgerWorld::Call {
   explicit Call(const asio::any_io_executor& executor) : done(executor) {}
   kube::async::Event done;
@@ -167,7 +167,7 @@ void LedgerWorld::grant() {
 asio::awaitable<void> LedgerWorld::withdraw() {
   withdrawn_ = true;
   (void)server_.remove(api::kinds::quotas, {std::string(tenant), std::string(user)}, {}, "operator");
-  // The Quota may come back while the sweeper still removes its record, or when the record has gone.
+  // The Quota may come back while the sweeper still removes its record, or after the record is gone.
   co_await simulator_.clock().sleep(random_.chance(0.6) ? std::chrono::milliseconds(random_.between(0, 1000))
                                                         : std::chrono::milliseconds(random_.between(0, 120'000)));
   grant();
@@ -387,7 +387,7 @@ void LedgerWorld::look_as_node(const kube::ObjectKey& key, bool puts_off) {
       "kubelet");
 }
 
-/// What the rest of the provider does to ShadowPods and Pods.
+/// Acts on ShadowPods and Pods as the rest of the provider does.
 asio::awaitable<void> LedgerWorld::live() {
   while (!done_) {
     co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(50, 1500)));
@@ -487,7 +487,7 @@ asio::awaitable<void> LedgerWorld::consume() {
   done_ = true;
   co_await surroundings.join();
 
-  // Nothing is left behind: the whole quota can be had again.
+  // Nothing is left behind: the whole quota is free again.
   for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods})
     for (const auto& object : server_.list(kind, twin))
       (void)server_.remove(kind, {std::string(twin), std::string(kube::string_at(*object, {"metadata", "name"}))},

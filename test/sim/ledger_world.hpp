@@ -24,7 +24,7 @@ class LedgerWorld {
   explicit LedgerWorld(std::uint64_t seed);
   ~LedgerWorld();
 
-  /// Runs the schedule and answers what went wrong.
+  /// Runs the schedule and returns what went wrong.
   std::vector<Violation> run();
   std::size_t admitted() const { return admitted_; }
   bool was_withdrawn() const { return withdrawn_; }
@@ -37,7 +37,7 @@ class LedgerWorld {
   void set_up();
   void set_hard(std::int64_t cores);
   void grant();
-  /// The slice goes, and comes back by the same name.
+  /// Removes the slice, and creates it again with the same name.
   asio::awaitable<void> withdraw();
   void start(std::size_t replica);
   asio::awaitable<void> stop(std::size_t replica, bool killed);
@@ -46,15 +46,15 @@ class LedgerWorld {
   asio::awaitable<core::QuotaVerdict> call(std::size_t replica, json::object shadow, bool dry_run,
                                            core::Claimant claimant = {});
   asio::awaitable<core::QuotaVerdict> call_resize(std::size_t replica, json::object before, json::object after);
-  /// Now and then consumers change the amounts of stored pods.
+  /// Changes, from time to time, the resources of stored pods, as consumers do.
   asio::awaitable<void> resize();
   asio::awaitable<void> resize_one(json::object before, std::int64_t cores);
-  /// Acts as the node of a Pod: grants what it asks for, or puts that off.
+  /// Acts as the node of a Pod: grants its requests, or defers that.
   void look_as_node(const kube::ObjectKey& key, bool puts_off);
   asio::awaitable<void> live();
   asio::awaitable<void> break_things();
   void store_shadow(json::object shadow);
-  /// Cores that stored ShadowPods and Pods hold, and those that are admitted and on their way.
+  /// The cores that ShadowPods and Pods hold: stored, or admitted and not stored yet.
   std::int64_t held() const;
   void check(std::string_view when);
   void check_write(const kube::HttpRequest& request);
@@ -67,8 +67,8 @@ class LedgerWorld {
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<Violation> violations_;
   std::map<std::string, std::int64_t> on_their_way_;  ///< cores of admitted ShadowPods by UID
-  /// A growth that was admitted: of which ShadowPod, from which version, and by how many cores. Once the ShadowPod has
-  /// another version, the growth cannot be stored any more.
+  /// An admitted growth: its ShadowPod, the version from which it grows, and the number of cores. Once the ShadowPod
+  /// has another version, the growth cannot be stored any more.
   struct Growth {
     kube::ObjectKey pod;
     std::string from;

@@ -19,11 +19,11 @@ namespace {
 using namespace std::chrono_literals;
 using kube::testing::Simulator;
 
-/// How long everything may take to settle once nothing goes wrong any more, and how long it is watched then.
+/// How long everything may take to settle once there are no faults any more, and how long it is watched then.
 constexpr kube::Duration patience = 10min;
 constexpr kube::Duration max_job = 130s;
 constexpr kube::Duration rest = 60s;
-/// Writes for one pod from its creation to its end, with those for tokens and for setting up virtual nodes.
+/// Writes for one pod from its creation to its end, including those for tokens and for setting up virtual nodes.
 constexpr double writes_per_pod = 10.0;
 /// A pod that does not restart always costs one more write, which takes its finalizer off.
 constexpr double writes_per_job = writes_per_pod + 1.0;
@@ -53,7 +53,7 @@ void check_end(World& world, std::vector<Violation>& found) {
     found.push_back({"everything converges", difference});
     return;
   }
-  // First the jobs that still run end.
+  // Jobs that still run end first.
   world.simulator.run_for(max_job);
   const kube::TimePoint settled = world.simulator.clock().now();
   world.simulator.run_for(rest);
@@ -85,7 +85,7 @@ void check_unpeering(World& world, std::vector<Violation>& found) {
   found.push_back({"nothing is orphaned", leftover});
 }
 
-/// Runs one schedule. `log` gets what happened, for failing seeds.
+/// Runs one schedule. `log` gets its actions, for failing seeds.
 std::vector<Violation> run_schedule(std::uint64_t seed, const std::string& traced, std::vector<std::string>& log) {
   auto world = std::make_unique<World>(seed);
   auto chaos = std::make_unique<Chaos>(*world);
@@ -130,7 +130,7 @@ std::vector<Violation> run_schedule(std::uint64_t seed, const std::string& trace
   return found;
 }
 
-/// One schedule, and what is to be said of it.
+/// One schedule, and its report.
 Outcome report(std::uint64_t seed, const Options& options) {
   std::vector<std::string> log;
   const std::vector<Violation> found = run_schedule(seed, options.traced, log);

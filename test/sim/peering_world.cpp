@@ -35,7 +35,7 @@ constexpr kube::Duration patience = 10min;
 const std::string home_tenant = core::tenant_namespace_name("milan"), away_tenant = core::tenant_namespace_name("rome");
 const core::Resources defaults = *core::read_resources({{"cpu", "4"}, {"memory", "8Gi"}, {"pods", "110"}});
 
-/// What a request is granted: all of it, and the defaults for what it leaves open.
+/// The grant for a request: all of it, and the defaults for what it leaves open.
 core::Resources grant_of(const json::object& slice) {
   core::Resources granted = core::read_resources(kube::object_at(slice, {"spec", "resources"})).value_or(defaults);
   for (const auto& [name, amount] : defaults) granted.emplace(name, amount);
@@ -322,7 +322,7 @@ void PeeringWorld::calm_down() {
   note("everything heals");
 }
 
-// ---- What must be ------------------------------------------------------------------------------------------------
+// ---- Checks ------------------------------------------------------------------------------------------------------
 
 std::string PeeringWorld::compare_slice(const json::object& slice) {
   const std::string name(name_of(slice)), title = "slice " + name;

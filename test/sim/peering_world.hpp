@@ -15,15 +15,15 @@
 
 namespace liqo::sim {
 
-/// One schedule of a peering. The seed decides everything. Destroy only after a run without violations: what hangs
-/// still uses it.
+/// One schedule of a peering. The seed decides everything. Destroy only after a run without violations: coroutines that
+/// hang still use it.
 class PeeringWorld {
  public:
   explicit PeeringWorld(std::uint64_t seed);
 
-  /// Runs the schedule and answers what went wrong.
+  /// Runs the schedule and returns what went wrong.
   std::vector<Violation> run();
-  /// What was done, for a schedule that failed.
+  /// The log of actions, for a schedule that failed.
   const std::vector<std::string>& log() const { return log_; }
 
  private:
@@ -31,7 +31,7 @@ class PeeringWorld {
 
   void note(std::string what);
   void break_network();
-  /// Does what `liqoctl peer` does next, if its turn has come; can be begun anew at any time.
+  /// Takes the next step of `liqoctl peer`, if its turn has come; can be begun again at any time.
   void peer();
   asio::awaitable<void> live();
   asio::awaitable<void> restart(std::string cluster, bool killed, kube::Duration downtime);
@@ -55,7 +55,7 @@ class PeeringWorld {
   void check_certificates();
   void check_history();
   void check_unpeering();
-  /// The first thing that is not as it should be, "" when all is.
+  /// The first difference from the expected state, "" when there is none.
   std::string find_difference();
   std::string compare_slice(const json::object& slice);
   std::string find_leftover();

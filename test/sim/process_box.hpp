@@ -1,4 +1,4 @@
-// One liqod of the simulation: the real controllers over simulated links, that can be stopped, killed and started anew.
+// One liqod of the simulation: the real controllers over simulated links. It can be stopped, killed and started again.
 #pragma once
 
 #include <map>
@@ -17,30 +17,30 @@ namespace asio = boost::asio;
 /// URL of the API server of a cluster, as a kubeconfig names it.
 std::string address_of(std::string_view cluster);
 
-/// Holds the links, which outlive the processes, and at most one process at a time. Looks at each write as it is sent:
+/// Holds the links, which outlive the processes, and at most one process at a time. Checks each write when it is sent:
 /// whether the process may write at that moment, and whether it holds the lease.
 class ProcessBox {
  public:
   /// `home` is the server of the cluster it serves; `providers` the servers that its kubeconfigs reach, by cluster ID:
-  /// a kubeconfig is that ID alone, or a text that names the cluster's address. `identity`: of one of several replicas,
-  /// of which the holder of the lease writes; "" = there is only this one.
+  /// a kubeconfig is that ID alone, or a text that names the cluster's address. `identity`: the name of this replica if
+  /// there are several, of which the holder of the lease writes; "" = there is only this one.
   ProcessBox(kube::testing::Simulator& simulator, std::string cluster, kube::testing::FakeApiServer& home,
              const std::map<std::string, kube::testing::FakeApiServer*>& providers, controllers::Settings settings,
              std::string identity = {});
   ~ProcessBox();
 
   void start();
-  /// Ends the process: as SIGTERM does, or as SIGKILL does (nothing is sent any more). Returns when all is joined.
+  /// Ends the process: as SIGTERM does, or as SIGKILL does (nothing more is sent). Returns when all its work is joined.
   asio::awaitable<void> stop(bool killed);
   bool is_running() const { return run_ && !stopping_; }
   /// The process, or null.
   controllers::Process* process();
   const std::string& cluster() const { return cluster_; }
-  /// True while it runs and may write.
+  /// True while the process runs and may write.
   bool leads();
-  /// Another replica of the same cluster, which must not write while this one may.
+  /// Sets another replica of the same cluster, which must not write while this one may.
   void set_rival(ProcessBox& rival) { rival_ = &rival; }
-  /// Compares all links with what happened at their servers, and answers the writes that should not have been sent.
+  /// Compares all links with what happened at their servers, and returns the writes that should not have been sent.
   std::vector<Violation> check_requests();
   /// All links; the first one leads to its own cluster.
   std::vector<kube::testing::SimLink*> links();
@@ -67,7 +67,7 @@ class ProcessBox {
   bool stopping_ = false;
 };
 
-/// Ends all that run, as SIGTERM does. Answers the names of those that do not end within two minutes.
+/// Ends all running processes, as SIGTERM does. Returns the names of those that do not end within two minutes.
 std::vector<std::string> stop_all(kube::testing::Simulator& simulator,
                                   const std::map<std::string, std::unique_ptr<ProcessBox>>& daemons);
 

@@ -1,4 +1,4 @@
-// What people and failures do in the simulation of reflection.
+// The actions of people, and the failures, in the simulation of reflection.
 #include <algorithm>
 
 #include "faults.hpp"

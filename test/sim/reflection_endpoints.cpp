@@ -1,4 +1,5 @@
-// The provider's half of endpoints in the simulation of reflection: what its liqod makes of ShadowEndpointSlices.
+// The provider's half of endpoints in the simulation of reflection: the EndpointSlices that its liqod makes from
+// ShadowEndpointSlices.
 #include <algorithm>
 
 #include "core/reflection/endpoint_slice_plan.hpp"
@@ -23,7 +24,7 @@ namespace resources = kube::resources;
 namespace {
 
 constexpr std::string_view own_namespace = "default";
-/// What the provider's liqod has seen of the rules by which it writes is not older than this when it writes.
+/// The greatest age of the rules that the provider's liqod has seen when it writes.
 constexpr kube::Duration max_sight_of_rules = 3min;
 
 bool is_shadows(const json::object& slice) {
@@ -50,7 +51,7 @@ std::vector<std::string> addresses_of(const json::array& endpoints) {
   return found;
 }
 
-/// Whether a tenant namespace says that the consumer's endpoints may have the address.
+/// Whether a tenant namespace allows the consumer's endpoints to have the address.
 bool declares(const json::object& tenant, const core::IpAddress& address) {
   const auto policy = core::admission::read_pod_policy(
       kube::string_at(tenant, {"metadata", "annotations", api::annotations::pod_policy}));
@@ -135,7 +136,7 @@ class EndpointCheck {
     }
   }
 
-  /// Each written address was said by the consumer and allowed by the provider not long ago.
+  /// Checks that each written address was requested by the consumer and allowed by the provider a short time ago.
   void see_slice(const FakeChange& change) {
     const TimePoint from = change.at - max_sight_of_rules;
     const auto ever = [&](const std::vector<State>& states, const auto& holds) {
@@ -277,7 +278,7 @@ std::string ReflectionWorld::compare_endpoints(Cluster& provider) {
     const std::string title = "EndpointSlice " + std::string(name_of(*shadow));
     const core::EndpointSlicePlan plan = core::plan_endpoint_slice(Object(*shadow), nullptr, around);
     const Tree there = provider.server.get(kinds::endpoint_slices, key_of(*shadow));
-    // Somebody else's object has the name.
+    // An object of another owner has the name.
     if (there && !is_shadows(*there) && !has_our_mark(*there)) continue;
     const auto* due = std::get_if<core::endpoint_slice_action::Apply>(&plan.action);
     if (!due && there) return title + " is there" + where + ", though " + plan.refusal;

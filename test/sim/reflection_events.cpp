@@ -1,4 +1,4 @@
-// Events about copies at the providers of the simulation of reflection, and which of them are told at home.
+// Events about copies at the providers of the simulation of reflection, and which of them are reported at home.
 #include <algorithm>
 
 #include "core/common/meta.hpp"
@@ -13,8 +13,8 @@ namespace resources = kube::resources;
 
 namespace {
 
-/// Within which time a warning comes home while nothing fails, and for which time warnings are counted: of one object
-/// and of one twin no more than the numbers below are told in it.
+/// The time within which a warning comes home while nothing fails, and the time over which warnings are counted: within
+/// that, no more than the numbers below are reported for one object and for one twin.
 constexpr kube::Duration home_within = 35s, counted_for = 11min;
 constexpr std::ptrdiff_t max_of_object = 4, max_of_twin = 60;
 
@@ -89,7 +89,7 @@ void ReflectionWorld::check_events() {
     if (said_[i].type == "Normal" ? told(said_[i]) : i >= before && !told(said_[i]))
       violations_.push_back({"what a provider warns of is told at home, and nothing else",
                              said_[i].words + " about " + said_[i].kind + " " + said_[i].name});
-  // Each Event at home repeats what a provider said.
+  // Each Event at home repeats one of a provider.
   for (const Tree& event : events) {
     const std::string_view message = kube::string_at(*event, {"message"});
     if (message.contains("trouble-") && std::ranges::none_of(said_, [&](const Said& said) {

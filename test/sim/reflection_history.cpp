@@ -1,4 +1,4 @@
-// Holds what liqod did at a provider against what was there, and at home, at each moment.
+// Compares the actions of liqod at a provider with the objects there and at home at each moment.
 #include <algorithm>
 
 #include "core/reflection/references.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 /// A copy stays for five minutes after the last reference, and a write may arrive later.
 constexpr kube::Duration reference_memory = 7min;
-/// What liqod has seen of home is not older than this when it makes a copy.
+/// The greatest age of the state of home that liqod has seen when it makes a copy.
 constexpr kube::Duration max_sight_of_home = 1min;
 
 bool is_copy(const json::object& object) {
@@ -135,7 +135,8 @@ class ReflectionCheck {
                                [at](TimePoint end) { return end - at < max_give_back && at - end < max_give_back; });
   }
 
-  /// A copy may go only if its object has gone or is not to be reflected, if nothing refers to it, or to be replaced.
+  /// A copy may be removed only if its object is gone or is not to be reflected, if nothing refers to it, or to be
+  /// replaced.
   void see_removal(const FakeChange& change, const std::string& uid) {
     const TimePoint from = made_at_[uid] - max_sight_of_home;
     const std::string local = kind_.local_name(change.key.name, forging_);
@@ -157,7 +158,7 @@ class ReflectionCheck {
     violate("no copy is deleted that is wanted", "its object was there all the time", change);
   }
 
-  /// A copy is written only of an object that is at home and was to be reflected not long ago.
+  /// A copy is written only of an object that existed at home, and was to be reflected, a short time ago.
   void see_copy(const FakeChange& change) {
     const std::string local = kind_.local_name(change.key.name, forging_);
     const TimePoint from = change.at - reference_memory;

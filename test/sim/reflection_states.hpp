@@ -1,4 +1,4 @@
-// What objects were like at each moment, read off the history of a server.
+// The states of objects at each moment, from the history of a server.
 #pragma once
 
 #include <chrono>
@@ -10,11 +10,11 @@
 
 namespace liqo::sim {
 
-/// An object of somebody else that appears while its name is being taken may be changed; Liqo gives it back within
-/// this.
+/// An object of another owner that appears while its name is being taken may be changed; Liqo gives it back within this
+/// time.
 constexpr kube::Duration max_give_back = std::chrono::minutes(2);
 
-/// An object, from one change of it to the next; no tree = it was not there.
+/// An object from one change to the next; no tree = it did not exist.
 struct State {
   kube::TimePoint from, until;
   Tree tree;

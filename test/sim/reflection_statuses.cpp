@@ -14,11 +14,11 @@ using kube::testing::FakeChange;
 
 namespace {
 
-/// What liqod has seen of a copy is not older than this when it has arrived at home.
+/// The greatest age of the state of a copy when it arrives at home.
 constexpr kube::Duration max_sight_of_status = 2min;
-/// How long another provider may be the first that reflects: after a process, its lead or its session began anew or a
-/// provider was out of its reach, and after a definition has come or gone. A kind that was found in part is looked for
-/// again after 30 s.
+/// How long another provider may be the first that reflects: after a process, its leadership or its session began
+/// again, after a provider was unreachable, and after a definition was created or removed. A kind that was found in
+/// part is looked for again after 30 s.
 constexpr kube::Duration beginning = 40s, finding = 3min;
 
 std::int64_t generation_of(const json::object& object) { return kube::int_at(object, {"metadata", "generation"}); }

@@ -18,10 +18,10 @@ namespace resources = kube::resources;
 namespace {
 
 constexpr std::string_view account_name = "robot";
-/// Longer than any schedule: tokens that are renewed are another matter.
+/// Longer than any schedule: the renewal of tokens is not tested here.
 constexpr std::int64_t lifetime_seconds = 1'000'000;
 
-/// Whether a Secret has what the API server at home has issued for each of these requests.
+/// Whether a Secret has the tokens that the API server at home has issued for each of these requests.
 bool brings(const json::object& secret, const std::vector<core::TokenRequest>& requests) {
   for (const core::TokenRequest& request : requests) {
     const auto token = kube::decode_base64(kube::string_at(secret, {"data", request.key}));
@@ -74,7 +74,7 @@ std::string ReflectionWorld::compare_tokens(Cluster& provider) {
     const Tree there = provider.server.get(resources::secrets, {twin, core::token_secret_name(pod.name())});
     if (!there) return title + " is missing" + where;
     const Object secret(*there);
-    // Somebody else's Secret has the name.
+    // A Secret of another owner has the name.
     if (!core::is_reflected(secret, clusters)) continue;
     if (!core::is_token_secret(secret, clusters) || !brings(*there, requests) || is_deleting(*there) ||
         secret.annotation(api::annotations::token_pod_uid) != pod.uid() || secret.label(api::labels::node_name) != node)
@@ -82,8 +82,7 @@ std::string ReflectionWorld::compare_tokens(Cluster& provider) {
   }
   for (const Tree& there : provider.server.list(resources::secrets, twin)) {
     const Object secret(*there);
-    // If a process ends while a virtual node goes, nobody removes the node's Secrets
-    // (docs/known-gaps.md).
+    // If a process ends while a virtual node is being removed, nothing removes the node's Secrets (docs/known-gaps.md).
     const std::string node(secret.label(api::labels::node_name));
     if (!core::is_token_secret(secret, clusters) ||
         !home_.server.get(api::kinds::virtual_nodes, {tenant_namespace(provider.id), node}))

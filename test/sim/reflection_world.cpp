@@ -24,8 +24,8 @@ namespace resources = kube::resources;
 
 namespace {
 
-/// How long Liqo may take to put everything right after the last fault, and how long a copy stays to which nothing
-/// refers: five minutes from the last reference, or from when it was found.
+/// How long Liqo may take to correct everything after the last fault, and how long a copy without references stays:
+/// five minutes from the last reference, or from when it was found.
 constexpr kube::Duration patience = 4min, patience_for_claims = 8min, patience_for_unreferred = 12min;
 /// How long the result is watched; `long_rest` in some schedules.
 constexpr kube::Duration rest = 2min, long_rest = 1h;
@@ -154,7 +154,7 @@ void ReflectionWorld::remove_forged(Cluster& provider, const reflection::Reflect
                                    reflection_stranger);
 }
 
-// ---- What must be ------------------------------------------------------------------------------------------------
+// ---- Checks ------------------------------------------------------------------------------------------------------
 
 std::set<std::string> ReflectionWorld::find_referred(const Cluster& provider) {
   std::set<std::string> nodes, referred;

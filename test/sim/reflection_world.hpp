@@ -1,5 +1,5 @@
-// One home cluster, two providers of which one has two virtual nodes, and people on all sides who make, change and
-// remove what is reflected, and its copies.
+// One home cluster, two providers of which one has two virtual nodes, and people on all sides who create, change and
+// remove reflected objects and their copies.
 #pragma once
 
 #include <map>
@@ -18,44 +18,45 @@
 
 namespace liqo::sim {
 
-/// The names under which people act. At a provider, all that they make without the labels of a copy is somebody else's.
+/// The names under which people act. At a provider, every object that they make without the labels of a copy belongs to
+/// another owner.
 inline constexpr std::string_view reflection_user = "user", reflection_stranger = "stranger";
 
-/// The kinds that are reflected, with the contents that people draw for them. The last one is a custom resource.
+/// The reflected kinds, with the contents that people draw for them. The last one is a custom resource.
 struct DrawnKind {
-  std::string_view name;  ///< as the table of kinds has it
-  std::string_view stem;  ///< of the names of its objects
-  int objects;            ///< how many names there are
+  std::string_view name;  ///< as in the table of kinds
+  std::string_view stem;  ///< from which the names of its objects are made
+  int objects;            ///< the number of names
 };
 std::span<const DrawnKind> drawn_kinds();
-/// The custom resource among them, whose status comes home.
+/// The custom resource among the kinds, whose status comes home.
 const reflection::CustomResource& widget_resource();
 const reflection::ReflectedKind& widgets();
 const reflection::ReflectedKind& kind_of(const DrawnKind& drawn);
 
-/// Times after which liqod may have forgotten what it knew of a copy or a provider.
+/// Times after which liqod may have forgotten its knowledge of a copy or a provider.
 struct Interruptions {
-  std::vector<kube::TimePoint> ends;         ///< of a process, a session, a lead, or of a kind at a provider
+  std::vector<kube::TimePoint> ends;         ///< of a process, a session, a leadership, or of a kind at a provider
   std::vector<kube::TimePoint> starts;       ///< of a process
   std::vector<kube::TimePoint> theirs;       ///< ends of a process of a provider
-  std::vector<kube::TimePoint> definitions;  ///< of the custom resource came or went
-  std::vector<std::pair<kube::TimePoint, kube::TimePoint>> outages;  ///< of a link, from when until when at most
+  std::vector<kube::TimePoint> definitions;  ///< changes of the custom resource's definition
+  std::vector<std::pair<kube::TimePoint, kube::TimePoint>> outages;  ///< of a link: the begin, and the latest end
 };
 
-/// One schedule of reflection. The seed decides everything. Destroy only after a run without violations: what hangs
-/// still uses it.
+/// One schedule of reflection. The seed decides everything. Destroy only after a run without violations: coroutines
+/// that hang still use it.
 class ReflectionWorld {
  public:
   explicit ReflectionWorld(std::uint64_t seed);
 
-  /// Runs the schedule and answers what went wrong.
+  /// Runs the schedule and returns what went wrong.
   std::vector<Violation> run();
-  /// What was done, for a schedule that failed.
+  /// The log of actions, for a schedule that failed.
   const std::vector<std::string>& log() const { return log_; }
 
  private:
   using Act = void (ReflectionWorld::*)();
-  /// An Event at a provider about a copy of an object of home.
+  /// An Event at a provider about a copy of an object at home.
   struct Said {
     std::string provider, type, words;
     std::string uid;         ///< of the copy
@@ -72,20 +73,20 @@ class ReflectionWorld {
   void set_up();
   asio::awaitable<void> live();
   void calm_down();
-  /// Adds a ServiceAccount as which pods run, and whose token they get.
+  /// Adds a ServiceAccount with a token, as which pods run.
   void add_account();
   static void give_token(json::object& spec);
   void add_storage_class();
   /// Adds a virtual node that offers a storage class.
   void add_virtual_node(const std::string& provider, const std::string& name);
-  /// Adds a provider's objects about its consumer, and which endpoints the consumer may have.
+  /// Adds a provider's objects about its consumer and the endpoints that the consumer may have.
   void add_consumer(Cluster& provider);
   void declare(Cluster& provider, std::string_view ranges);
   void add_peer(Cluster& provider);
-  /// Removes objects that look like copies, and that only strangers have written.
+  /// Removes objects that look like copies, but were written only by strangers.
   void remove_forged(Cluster& provider, const reflection::ReflectedKind& kind);
 
-  // What people at home do.
+  // Actions of people at home.
   void create_object();
   void edit_object();
   void delete_object();
@@ -93,7 +94,7 @@ class ReflectionWorld {
   void delete_pod();
   void change_virtual_nodes();
   void edit_filters();
-  // What happens at a provider.
+  // Actions at a provider.
   void edit_copy();
   void delete_copy();
   void hold_copy();
@@ -103,15 +104,15 @@ class ReflectionWorld {
   void change_endpoint_rules();
   void meddle_with_endpoints();
   void take_token_name();
-  // What becomes of claims, on both sides.
+  // Actions on claims, on both sides.
   void change_claim();
   void meddle_with_claims();
   void say_something();
-  // What becomes of the custom resource.
+  // Actions on the custom resource.
   void operate();
   void set_status_at_home();
   void delete_definition();
-  // What fails.
+  // Failures.
   void restart_daemon();
   void break_link();
   void restart_api_server();
@@ -121,13 +122,13 @@ class ReflectionWorld {
   asio::awaitable<void> restart(std::string name, bool killed, kube::Duration downtime);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
   asio::awaitable<void> release(Cluster* provider, const reflection::ReflectedKind* kind, kube::ObjectKey key);
-  /// An operator writes the status of a copy in the state that it has seen, if the copy is still there.
+  /// Acts as an operator: writes the status of a copy for the state that it has seen, if the copy still exists.
   void report(Cluster& provider, const json::object& seen);
   asio::awaitable<void> report_later(Cluster* provider, Tree seen);
-  /// A cluster has no definition of the custom resource for a while.
+  /// Removes the definition of the custom resource from a cluster for a while.
   void undefine(Cluster& cluster);
   asio::awaitable<void> define_later(Cluster* cluster);
-  /// An Event about a copy.
+  /// Makes an Event about a copy.
   void say(Cluster& provider, const reflection::ReflectedKind& kind, const json::object& copy, std::string_view type);
   json::object draw(std::string_view kind, const std::string& name);
   Cluster& any_provider();
@@ -137,9 +138,9 @@ class ReflectionWorld {
   std::vector<kube::testing::SimLink*> links();
 
   void check_end();
-  /// While nothing fails, warnings about copies come home soon, and nothing else does.
+  /// Checks that, while nothing fails, warnings about copies come home soon, and no other Events do.
   void check_events();
-  /// The first thing that is wrong, "" if nothing is.
+  /// The first difference from the expected state, "" if there is none.
   std::string find_difference();
   std::string compare_copies(Cluster& provider, const reflection::ReflectedKind& kind);
   std::string compare_statuses();
@@ -155,7 +156,7 @@ class ReflectionWorld {
 
   kube::testing::Simulator simulator_;
   kube::Random random_;
-  bool pairs_, patient_;  ///< two replicas; a schedule that goes on for so long that nothing refers to some Secrets
+  bool pairs_, patient_;  ///< two replicas; a schedule long enough that nothing refers to some Secrets any more
   Cluster home_;
   std::vector<std::unique_ptr<Cluster>> providers_;
   std::vector<std::unique_ptr<FakeVolumes>> volumes_;           ///< of all clusters
@@ -169,23 +170,23 @@ class ReflectionWorld {
   int next_value_ = 0;
 };
 
-/// Compares what liqod did at one provider with the objects there and at home at each moment. `ends`: when a process, a
-/// session or its lead ended. The next process does not know of an apply to a name that somebody else took at that
-/// moment (docs/known-gaps.md).
+/// Compares the actions of liqod at one provider with the objects there and at home at each moment. `ends`: when a
+/// process, a session or its leadership ended. The next process does not know of an apply to a name that another owner
+/// took at that moment (docs/known-gaps.md).
 void check_reflection_history(Cluster& home, Cluster& provider, const std::vector<kube::TimePoint>& ends,
                               std::vector<Violation>& found);
-/// Checks what liqod wrote of the custom resource at home: only statuses, only those of the first provider, which has
-/// the say, and never a generation that its operator had not seen. `providers`: those that have a definition of it.
+/// Checks what liqod wrote of the custom resource at home: only statuses, only those of the first provider, and never
+/// for a generation that its operator had not seen. `providers`: those that have a definition of it.
 void check_status_history(Cluster& home, const std::vector<Cluster*>& providers, const Interruptions& times,
                           std::vector<Violation>& found);
 
 /// Checks that the data of a living claim is not deleted, that no claim gets an empty volume instead of its data, and
-/// that nobody else's claims are touched.
+/// that claims of other owners are not touched.
 void check_claim_history(Cluster& home, const std::vector<std::unique_ptr<Cluster>>& providers,
                          std::vector<Violation>& found);
-/// Checks what the provider's liqod made of ShadowEndpointSlices: it writes only what the consumer said and the
+/// Checks what the provider's liqod made of ShadowEndpointSlices: it writes only what the consumer wants and the
 /// provider allows, and leaves objects of others alone. `ends`: when a process of a provider ended; it may have had no
-/// time to give back a name that it took for free.
+/// time to give back a name that it believed to be free.
 void check_endpoint_history(Cluster& home, Cluster& provider, const std::vector<kube::TimePoint>& ends,
                             std::vector<Violation>& found);
 

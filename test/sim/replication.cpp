@@ -30,7 +30,7 @@ const kube::Resource* replicated_kind(std::string_view plural) {
   return nullptr;
 }
 
-/// The status that the provider gives, made from the one that stands. NamespaceMaps are answered by its liqod.
+/// The status that the provider sets, made from the present one. Its liqod answers NamespaceMaps.
 json::object answered(const kube::Resource& kind, const json::object& replica) {
   json::object status = kube::object_at(replica, {"status"});
   if (kind == api::kinds::renews) {

@@ -1,5 +1,4 @@
-// Replicated objects in the simulation: those of the consumer, a provider that answers them, and what must hold in the
-// end.
+// Replicated objects in the simulation: those of the consumer, a provider that answers them, and the checks at the end.
 #pragma once
 
 #include <string>
@@ -12,8 +11,8 @@ namespace liqo::sim {
 class World;
 struct Violation;
 
-/// Stands for whatever decides at a provider: answers each replica by its status after a time, as its spec stands
-/// then. Attached to its server for good; must live as long as the simulator runs.
+/// Acts as the deciding controllers of a provider: answers each replica in its status after a time, by its spec of that
+/// time. Attached to its server for good; must live as long as the simulator runs.
 class FakeGrants {
  public:
   static constexpr std::string_view actor = "grants";
@@ -32,10 +31,10 @@ class FakeGrants {
 json::object replicated_slice(const Cluster& consumer, const std::string& provider, const std::string& name);
 /// The namespace of a cluster for a peer.
 void add_tenant_namespace(Cluster& cluster, const std::string& peer);
-/// At a provider: the twin of the consumer's namespace, and the NamespaceMap that was answered with it. Without them a
-/// fault in the first second would take away what the map at home has already.
+/// Adds to a provider the twin of the consumer's namespace, and the NamespaceMap that was answered with it. Without
+/// them a fault in the first second would remove what the map at home has already.
 void add_twin(Cluster& provider, const std::string& consumer);
-/// What an operator applies for replication with a provider: credentials, a slice, a Renew.
+/// Adds the objects that an operator applies for replication with a provider: credentials, a slice, a Renew.
 void add_replication(Cluster& consumer, const std::string& provider);
 /// The labels that ask for replication to a provider.
 json::object replication_labels(const std::string& provider);
@@ -44,9 +43,9 @@ json::object replication_labels(const std::string& provider);
 std::string find_replication_difference(World& world);
 /// Deletes the workload, the virtual nodes, everything that is replicated, and the credentials.
 void end_replication(World& world);
-/// What is left of replication after that, "" when there is nothing.
+/// The first object that is left of replication after end_replication(), "" when there is none.
 std::string find_replication_leftover(World& world);
-/// A status that a provider had given is never wiped.
+/// Checks that a status from a provider is never wiped.
 std::vector<Violation> check_replication_history(World& world);
 
 }  // namespace liqo::sim

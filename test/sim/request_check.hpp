@@ -1,4 +1,4 @@
-// How much a process asks of an API server.
+// Checks the number of requests of a process to an API server.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace liqo::sim {
 
-/// Whether what went over a link until now is in proportion to what happened: at most two requests for each change at
-/// the server, and 30 in a minute for each informer and controller.
+/// Checks that the number of requests over a link is in proportion to the changes: at most two requests for each change
+/// at the server, and 30 in a minute for each informer and controller.
 std::vector<Violation> check_requests(const kube::testing::SimLink& link, kube::testing::FakeApiServer& server);
 
 }  // namespace liqo::sim

@@ -9,14 +9,14 @@
 
 namespace liqo::sim {
 
-/// Runs the schedules that the command line asks for, 1,000 from 0 on by default, and prints what fails and the sum.
-/// One alone runs in this process and with its logs. Answers the exit code.
+/// Runs the schedules that the command line asks for, 1,000 from 0 on by default, and prints the failures and a
+/// summary. A single schedule runs in this process and with its logs. Returns the exit code.
 int run_seeds(int count, char** arguments, const std::function<Outcome(std::uint64_t seed)>& schedule);
 
-/// One schedule of a world that tells what happened (`log()`), and what went wrong (`run()`).
+/// Runs one schedule of a world that has a log of its actions (`log()`) and returns its violations (`run()`).
 template <class World>
 Outcome run_world(std::uint64_t seed) {
-  // A schedule that hangs leaves coroutines behind that use the world; then it is left to the end of the process.
+  // A schedule that hangs leaves coroutines behind that use the world, so the world is leaked then.
   auto world = std::make_unique<World>(seed);
   const auto violations = world->run();
   Outcome outcome{.failed = !violations.empty(), .text = {}};

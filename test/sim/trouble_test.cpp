@@ -1,5 +1,5 @@
-// Pods in trouble, told in virtual time by the daemons of both clusters: what is known at home, and when; that nothing
-// is deleted or run twice by it; and how it ends.
+// Pods in trouble, with the daemons of both clusters in virtual time: what is known at home, and when; that nothing is
+// deleted or run twice because of it; and how it ends.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -16,10 +16,10 @@ namespace resources = kube::resources;
 
 const std::string twin = twin_namespace("rome");
 
-/// What the node controller of Kubernetes does when a Node is not Ready for longer than a pod tolerates it.
+/// Acts as the node controller of Kubernetes when a Node is not Ready for longer than a pod tolerates it.
 void evict(TroubleWorld& world, std::string_view name) { world.delete_pod(name); }
 
-/// Somebody removes what is left of a pod on a dead node.
+/// A person removes what is left of a pod on a dead node.
 void force_away(TroubleWorld& world, std::string_view name) {
   (void)world.milan.server.remove(resources::pods, {twin, std::string(name)}, {.grace_period_seconds = 0}, "operator");
 }
@@ -87,7 +87,7 @@ TEST_CASE("from NotReady to eviction: an evicted pod stays until its end is know
   world.pass(300s);
   evict(world, "web");
   world.pass(1h);
-  // Nobody knows whether the pod still runs, so its name is not free.
+  // It is not known whether the pod still runs, so its name is not free.
   REQUIRE(world.local("web"));
   CHECK(world.local("web")->is_deleting());
   CHECK(world.shadow("web").has_value());

@@ -57,7 +57,7 @@ TroubleWorld::~TroubleWorld() {
 
 void TroubleWorld::place(const FakeChange& change) {
   if (change.type != ChangeType::added || change.kind->plural != "pods" || worker == "worker-1") return;
-  // The binding comes before that of the scheduler, which knows of no other node.
+  // The binding is made before the scheduler makes one, which knows no other node.
   simulator.clock().call_in(1us, [this, key = change.key, node = worker] {
     const json::object binding{{"target", json::object{{"kind", "Node"}, {"name", node}}}};
     (void)milan.server.handle(

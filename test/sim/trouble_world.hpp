@@ -1,4 +1,4 @@
-// A consumer and one provider in virtual time, to whom trouble comes when a test says so.
+// A consumer and one provider in virtual time, with trouble only when a test makes it.
 #pragma once
 
 #include <functional>
@@ -15,22 +15,22 @@ namespace liqo::sim {
 /// happens by itself. Pods at home are created on the virtual node; those in milan get the node `worker`.
 class TroubleWorld {
  public:
-  /// A node without a kubelet: somebody else has to say that its pods run.
+  /// A node without a kubelet: say_that_it_runs() has to report that its pods run.
   static constexpr std::string_view dead_node = "dead-1";
-  /// Pods of this one take 40 seconds to end.
+  /// A node whose pods take 40 seconds to end.
   static constexpr std::string_view slow_node = "slow-1";
 
   explicit TroubleWorld(bool node_failures = false);
-  /// Holds the requests of both daemons against what happened, and ends them.
+  /// Checks the number of requests of both daemons, and ends them.
   ~TroubleWorld();
 
   void create_pod(std::string_view name, std::int64_t grace = 30);
-  /// Creates it and waits until home shows that it runs.
+  /// Creates a pod, and waits until home shows that it runs.
   void run_pod(std::string_view name, std::int64_t grace = 30);
   void delete_pod(std::string_view name);
-  /// The pod runs on the dead node: what its kubelet said last.
+  /// Reports that the pod runs on the dead node, as the last report of the kubelet there.
   void say_that_it_runs(std::string_view name);
-  /// The pod at home, and its Pod in milan; null = there is none.
+  /// The pod at home, and its Pod in milan; nothing = there is none.
   std::optional<kube::Object> local(std::string_view name) const;
   std::optional<kube::Object> remote(std::string_view name) const;
   std::optional<kube::Object> shadow(std::string_view name) const;
@@ -38,16 +38,16 @@ class TroubleWorld {
   /// Status and reason of a condition, as "False RemotePodMissing"; "" = there is none.
   static std::string condition(const std::optional<kube::Object>& object, std::string_view type);
   std::optional<kube::Object> virtual_node() const;
-  /// How many Events at home have that reason.
+  /// The number of Events at home with that reason.
   std::size_t events(std::string_view reason) const;
-  /// Containers of that name that were started in milan.
+  /// The number of containers of that name that were started in milan.
   std::size_t runs(std::string_view name) const;
-  /// What rome's liqod has written to Pods and ShadowPods in milan, successful or not.
+  /// The number of writes of rome's liqod to Pods and ShadowPods in milan, successful or not.
   std::size_t writes_in_milan() const;
 
-  /// What rome's liqod and milan's API server say to each other.
+  /// The link between rome's liqod and milan's API server.
   kube::testing::SimLink& wan();
-  /// Lets time pass until it holds; false where it does not by then.
+  /// Lets time pass until the condition holds; false if it does not within the limit.
   bool reaches(const std::function<bool()>& holds, kube::Duration limit);
   void pass(kube::Duration time) { static_cast<void>(simulator.run_for(time)); }
   kube::TimePoint now() const { return simulator.clock().now(); }

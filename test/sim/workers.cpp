@@ -20,13 +20,13 @@ namespace liqo::sim {
 
 namespace {
 
-/// What precedes the text of an outcome on the socket.
+/// The header before the text of an outcome on the socket.
 struct Header {
   std::uint64_t failed;
   std::uint64_t size;
 };
 
-/// Reads so many bytes; false where the other side has ended before.
+/// Reads that many bytes; false if the other side has ended before.
 bool read_all(int socket, void* data, std::size_t size) {
   for (char* at = static_cast<char*>(data); size > 0;) {
     const ssize_t got = ::read(socket, at, size);
@@ -38,7 +38,7 @@ bool read_all(int socket, void* data, std::size_t size) {
   return true;
 }
 
-/// Writes so many bytes; false where the other side is gone.
+/// Writes that many bytes; false if the other side is gone.
 bool write_all(int socket, const void* data, std::size_t size) {
   for (const char* at = static_cast<const char*>(data); size > 0;) {
     const ssize_t put = ::send(socket, at, size, MSG_NOSIGNAL);
@@ -102,13 +102,13 @@ class Pool {
   bool idle() const { return workers_.empty(); }
   bool has_more() const { return next_ < end_; }
 
-  /// Waits for the workers that have something to say; an outcome comes with the seed.
+  /// Waits for workers with an outcome, which comes with its seed.
   std::vector<std::pair<std::uint64_t, Outcome>> wait() {
     std::vector<pollfd> waiting;
     for (const Worker& worker : workers_) waiting.push_back({worker.socket, POLLIN, 0});
     std::vector<std::pair<std::uint64_t, Outcome>> outcomes;
     if (::poll(waiting.data(), waiting.size(), -1) < 0) return outcomes;
-    // Backwards, because a worker that ends is taken out of the list.
+    // Backwards, because a worker that ends is removed from the list.
     for (std::size_t i = waiting.size(); i-- > 0;) {
       if (waiting[i].revents == 0) continue;
       const std::uint64_t seed = workers_[i].seed.value_or(end_);
@@ -130,17 +130,17 @@ class Pool {
     return outcomes;
   }
 
-  /// What workers said by their exit code that were through with their seeds (a sanitizer found leaks).
+  /// The exit codes of workers that were done with their seeds (a sanitizer may have found leaks).
   const std::vector<std::string>& last_words() const { return last_words_; }
 
  private:
   struct Worker {
     pid_t process = 0;
     int socket = -1;
-    std::optional<std::uint64_t> seed;  ///< what it works on
+    std::optional<std::uint64_t> seed;  ///< the seed that it works on
   };
 
-  /// The next seed for this worker; none left: it is ended.
+  /// Gives the worker its next seed; if there is none left, ends it.
   void give(std::size_t index) {
     if (has_more()) {
       workers_[index].seed = next_++;

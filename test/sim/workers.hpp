@@ -1,4 +1,4 @@
-// Many schedules at once: worker processes that are given one seed after the other.
+// Runs many schedules at once: worker processes get one seed after the other.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace liqo::sim {
 
-/// What came of one schedule.
+/// The result of one schedule.
 struct Outcome {
   bool failed = false;
   std::string text;  ///< to be printed, with its line ends
@@ -15,7 +15,7 @@ struct Outcome {
 
 /// Runs `schedule` for the seeds [first, first + count) in `jobs` forked processes, and hands each outcome to `take` in
 /// the order of the seeds. A worker that dies fails the seed it was given, with the signal or exit code as text, and
-/// another takes its place. Call before any thread is started. Throws std::system_error where the system has no more
+/// another takes its place. Call this before any thread is started. Throws std::system_error if the system has no more
 /// processes or descriptors.
 void run_in_workers(std::uint64_t first, std::uint64_t count, unsigned jobs,
                     const std::function<Outcome(std::uint64_t seed)>& schedule,

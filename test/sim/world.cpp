@@ -9,7 +9,7 @@ using kube::testing::FakeKubelet;
 
 namespace {
 
-/// One of so many schedules has a hundred virtual nodes of ten providers: they take six times as long.
+/// One in so many schedules has a hundred virtual nodes of ten providers; it takes six times as long.
 constexpr std::uint64_t crowded_seed = 20;
 constexpr std::string_view provider_names[] = {"milan", "turin", "genoa",  "parma", "siena",
                                                "lucca", "udine", "varese", "lecce", "ostia"};

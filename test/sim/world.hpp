@@ -14,7 +14,7 @@
 
 namespace liqo::sim {
 
-/// How a schedule goes wrong; derived from the seed.
+/// The difficulties of a schedule; derived from the seed.
 struct Difficulty {
   int providers = 1;
   int virtual_nodes = 1;             ///< of each provider
@@ -23,16 +23,16 @@ struct Difficulty {
   kube::testing::FaultRates faults;  ///< of every link
   double actions_per_second = 0.3;   ///< of the chaos
   kube::Duration duration = std::chrono::seconds(90);
-  bool calm = false;  ///< nothing goes wrong: the writes are counted instead
+  bool calm = false;  ///< no faults: the writes are counted instead
 };
 Difficulty difficulty_of(std::uint64_t seed);
 
-/// Destroy only when stop() has answered true.
+/// Destroy only after stop() has returned true.
 class World {
  public:
   explicit World(std::uint64_t seed);
 
-  /// Makes the workload and starts the daemons.
+  /// Creates the workload, and starts the daemons.
   void start();
   /// Ends every daemon; false if one does not end.
   bool stop();
@@ -51,8 +51,8 @@ class World {
   std::map<std::string, std::unique_ptr<ProcessBox>> daemons;  ///< by cluster; the second of a pair behind "/b"
   std::unique_ptr<kube::testing::FakeReplicaSet> replicas;
   FakeJobs jobs;                ///< at home
-  kube::TimePoint healed_at{};  ///< since when nothing goes wrong any more
-  /// By UID of a pod at home: how often somebody took its ShadowPod or remote pod away.
+  kube::TimePoint healed_at{};  ///< since when there are no faults any more
+  /// By UID of a pod at home: how often its ShadowPod or remote pod was removed by others.
   std::map<std::string, int> losses;
 
  private:

@@ -1,4 +1,4 @@
-// How long the garbage collector may take.
+// The time that is left to the garbage collector.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,8 @@
 
 namespace liqo::controllers {
 
-/// An object whose owner was deleted a moment ago is the garbage collector's: it is looked at again so long after.
+/// An object whose owner was deleted a moment ago is left to the garbage collector, and looked at again after this
+/// time.
 inline constexpr kube::Duration collector_time = std::chrono::seconds(5);
 
 }  // namespace liqo::controllers

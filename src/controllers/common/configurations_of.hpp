@@ -1,4 +1,4 @@
-// What a tenant namespace says of the addresses of its peer.
+// The Configurations in a tenant namespace, which declare the addresses of its peer.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace liqo::controllers {
 
-/// The Configurations of a cluster in its tenant namespace; none where it has no such namespace ("").
+/// The Configurations of a cluster in its tenant namespace; none if it has no such namespace ("").
 inline std::vector<kube::Object> configurations_of(const kube::Store& configurations, std::string_view tenant_namespace,
                                                    std::string_view cluster) {
   std::vector<kube::Object> found;

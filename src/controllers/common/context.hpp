@@ -1,4 +1,4 @@
-// What every controller of a process shares.
+// The environment that all controllers of a process share.
 #pragma once
 
 #include "controllers/common/provider_accounts.hpp"
@@ -13,7 +13,7 @@ namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
-/// What every controller is made with, and references to what outlives them. `home` is the cluster that this process
+/// Passed to every controller; the referenced objects outlive the controllers. `home` is the cluster that this process
 /// serves; its Api writes only while this process leads.
 struct Context : kube::Environment {
   kube::InformerSet& home;

@@ -1,4 +1,4 @@
-// How often objects of one kind and namespace were brought to a provider.
+// Metrics of reflection: how often objects of one kind and namespace were written at a provider.
 // Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace liqo::reflector {
 
-/// What is counted: objects of one kind (as in `Pod`) and namespace at home that one virtual node, or the one that
-/// decides for its provider, brings there.
+/// The labels of one series: a kind (such as `Pod`), a namespace at home, and the virtual node that writes the objects
+/// at its provider, or the node that decides for that provider.
 struct ReflectionSeries {
   kube::Metrics& metrics;
   std::string_view ns, kind;
@@ -26,8 +26,8 @@ struct ReflectionSeries {
   }
 };
 
-/// Under the names and labels of the Go version. The series are made when there is something to count, as there are
-/// many namespaces in which there is not, and go when nobody reflects that namespace any more. One thread.
+/// Counters with the names and labels of the Go version. A series is made when there is something to count, because
+/// many namespaces have nothing. It goes when no virtual node reflects that namespace any more. One thread.
 class ReflectionCounters {
  public:
   void add_reflected(const ReflectionSeries& series) { made(series).reflected.add(); }
@@ -37,7 +37,7 @@ class ReflectionCounters {
   struct Made {
     kube::Counter reflected, failed;
   };
-  /// Both at once: that nothing has failed is shown as 0.
+  /// Makes both counters of a series at once, so that "no failures" is shown as 0.
   Made& made(const ReflectionSeries& series) {
     if (!made_) {
       const kube::Labels labels = series.labels();

@@ -1,4 +1,4 @@
-// How long changes that come in crowds are gathered before all that they touch is looked at.
+// The pause that gathers changes which come in crowds, before everything that they touch is looked at.
 // Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
@@ -18,7 +18,7 @@ class CrowdPause {
   kube::Duration left(kube::TimePoint now) const {
     return next_ ? std::max(*next_ - now, kube::Duration::zero()) : kube::Duration::zero();
   }
-  /// Whatever has come by now is being looked at.
+  /// Notes that a look at everything that has changed so far begins now.
   void begin(kube::TimePoint now) {
     const bool was_quiet = !next_ || now - *next_ > rest_;
     rest_ = was_quiet ? shortest : std::min(2 * rest_, longest);

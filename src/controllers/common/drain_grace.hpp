@@ -1,4 +1,4 @@
-// How long pods may take to end where the provider ends them.
+// The grace period of pods that the provider ends.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace liqo::controllers {
 
-/// The seconds of a policy, as it is annotated on a tenant namespace. One that cannot be understood is the default one.
+/// The seconds of a policy that is annotated on a tenant namespace. A policy that cannot be parsed counts as the
+/// default one.
 inline std::int64_t drain_grace_of(std::string_view policy) {
   return core::admission::read_pod_policy(policy).value_or(core::admission::PodPolicy()).max_drain_grace_seconds;
 }

@@ -21,7 +21,7 @@ asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informe
       co_return kube::Result<void>();
     }
     if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "binding a role");
-    // Not in the cache: it came just now, or it lacks the label that the cache selects.
+    // The binding is not in the cache: it is new, or it lacks the label that the cache selects.
     KUBE_CO_TRY(found, co_await api.get(resource, key), "binding a role");
     live = std::move(found);
     due = plan(&*live);

@@ -1,4 +1,4 @@
-// Role bindings, kept as they should be.
+// Keeps role bindings as they are wanted.
 // Tested by test/unit/controllers/peering/tenant_test.cpp.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
-/// What is to be done about a binding of the wanted name, which may be null. Pure.
+/// Decides what is to be done about a binding of the wanted name, which may be null. Pure.
 using PlanBinding = std::function<core::BindingPlan(const kube::Object* existing)>;
 
-/// Makes a RoleBinding or ClusterRoleBinding what `wanted` is: creates it, repairs it, or replaces it where its role is
-/// another one, which cannot be changed in place. `informer` watches bindings of that kind. `plan` decides about a
-/// binding that is there; without one it is core::plan_binding. Errors: Errc::invalid_input where the plan refuses.
+/// Makes a RoleBinding or ClusterRoleBinding what `wanted` is: creates it, repairs it, or replaces it if it has another
+/// role, which cannot be changed in place. `informer` watches bindings of that kind. `plan` decides about a binding
+/// that is there; without one it is core::plan_binding. Errors: Errc::invalid_input if the plan refuses.
 asio::awaitable<kube::Result<void>> ensure_binding(kube::Api& api, kube::Informer& informer, kube::Object wanted,
                                                    PlanBinding plan = {});
 

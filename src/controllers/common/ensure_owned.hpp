@@ -1,4 +1,4 @@
-// Objects that exist because of another one, kept as they should be.
+// Keeps objects that exist because of another one.
 // Tested by test/unit/controllers/peering/identity_test.cpp.
 #pragma once
 
@@ -16,16 +16,16 @@ namespace asio = boost::asio;
 /// An object, and the one that it belongs to.
 struct OwnedObject {
   const kube::Object& owner;
-  kube::Object wanted;                      ///< what is created where there is none
-  std::function<void(kube::Object&)> mend;  ///< gives a present one the fields that it lacks
+  kube::Object wanted;                      ///< created if there is none
+  std::function<void(kube::Object&)> mend;  ///< adds the fields that an existing object lacks
   std::string name;                         ///< for the text of a failure, e.g. "the Renew"
 };
 
-/// The object as ensure_owned() would write it; nothing where there is nothing to write.
+/// The object that ensure_owned() would write; nothing if there is nothing to write.
 std::optional<kube::Object> due_write(const kube::Informer& informer, const OwnedObject& object);
 
-/// Creates the object, or replaces it where `mend` changes something; one that is being deleted is left to its end.
-/// Answers false where the owner does not control the object of that name, which then stays as it is. `informer`
+/// Creates the object, or replaces it if `mend` changes something; one that is being deleted is left to its end.
+/// Returns false if the owner does not control the object of that name, which then stays as it is. `informer`
 /// watches objects of that kind.
 asio::awaitable<kube::Result<bool>> ensure_owned(kube::Api& api, kube::Informer& informer, OwnedObject object);
 

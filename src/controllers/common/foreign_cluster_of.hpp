@@ -1,4 +1,4 @@
-// What the ForeignClusters of one cluster say together, where there may be several.
+// Looks up the ForeignClusters of one cluster, of which there may be several.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,14 @@ inline void index_foreign_cluster(const kube::Object& foreign_cluster, std::vect
   ids.emplace_back(api::ForeignCluster(foreign_cluster).cluster_id());
 }
 
-/// The ForeignClusters of this cluster, indexed for what follows.
+/// The ForeignClusters in this cluster, with the index `foreign_clusters_by_id`.
 inline kube::InformerHandle acquire_foreign_clusters(kube::InformerSet& home) {
   kube::InformerHandle handle = home.acquire({.resource = api::kinds::foreign_clusters});
   handle->add_index(std::string(foreign_clusters_by_id), index_foreign_cluster);
   return handle;
 }
 
-/// The ForeignCluster of a cluster: of several the oldest counts, here as for its status.
+/// The ForeignCluster of a cluster. Of several the oldest counts, as it does for the status.
 inline std::optional<kube::Object> foreign_cluster_of(const kube::Store& foreign_clusters, std::string_view cluster) {
   return oldest_of(foreign_clusters.objects(foreign_clusters_by_id, cluster), [](const auto&) { return true; });
 }

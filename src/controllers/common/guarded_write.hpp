@@ -1,4 +1,4 @@
-// Writes that fail where their object has changed since the decision.
+// Writes that fail if their object has changed since the decision.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace liqo::controllers {
 
-/// A merge patch with UID and version of `live` as preconditions: the server answers 409 where it has another state.
+/// A merge patch with UID and version of `live` as preconditions: the server answers 409 if it has another state.
 std::string guarded_patch(const kube::Object& live, kube::json::object changes);
 
-/// The object as `informer` has it now, with our own writes; `known` where it has another object of that name, or none.
+/// The object as `informer` has it now, including our own writes; `known` if the cache has another object of that name,
+/// or none.
 kube::Object latest_of(const kube::Informer& informer, kube::Object known);
 
 }  // namespace liqo::controllers

@@ -1,4 +1,4 @@
-// What a cache keeps of an object before it is stored: the fields that somebody reads.
+// Strips an object, before a cache stores it, to the fields that are read.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace liqo::controllers {
 
-/// Leaves only those fields in the object.
+/// Removes all other fields from the object.
 inline void keep_fields(kube::json::object& object, std::initializer_list<std::string_view> fields) {
   kube::json::object kept;
   for (const std::string_view field : fields)
@@ -17,7 +17,7 @@ inline void keep_fields(kube::json::object& object, std::initializer_list<std::s
   object = std::move(kept);
 }
 
-/// Likewise in the part of that name, if it is an object.
+/// Removes all other fields from the part of that name, if it is an object.
 inline void keep_fields_of(kube::json::object& tree, std::string_view part,
                            std::initializer_list<std::string_view> fields) {
   if (kube::json::value* value = tree.if_contains(part); value && value->is_object())

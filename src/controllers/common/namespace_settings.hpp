@@ -1,4 +1,4 @@
-// What an operator sets about offloaded namespaces and their twins.
+// Options of an operator for offloaded namespaces and their twins.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace liqo::controllers {
 struct NamespaceSettings {
   /// Namespaces that are offloaded as they are made.
   core::NamespaceSelection selected_namespaces;
-  /// How long the twin of a namespace stays when no virtual node matches its selector since labels have changed.
+  /// How long the twin of a namespace stays after a change of labels leaves no virtual node that its selector matches.
   kube::Duration withdrawal_grace = std::chrono::minutes(10);
-  /// Patterns of the names that new twins may have, for consumers whose policy has none; unset: `-<consumer>` ends
-  /// them.
+  /// Patterns of the names that new twins may have, for consumers whose policy has none; unset: their names end in
+  /// `-<consumer>`.
   std::optional<std::vector<std::string>> twin_names;
 };
 

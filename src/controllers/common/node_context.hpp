@@ -1,4 +1,4 @@
-// What the settings of the process say about every Node.
+// The part of the settings that goes into every Node.
 #pragma once
 
 #include "controllers/common/settings.hpp"
@@ -6,8 +6,8 @@
 
 namespace liqo::controllers {
 
-/// What core needs besides a VirtualNode to forge its Node: the address, port and version of the kubelet that this
-/// process plays, and the labels and annotations that every Node gets.
+/// The input that core needs besides a VirtualNode to forge its Node: the address, port and version of the kubelet that
+/// this process acts as, and the labels and annotations of every Node.
 inline core::NodeContext node_context(const Settings& settings) {
   return {.node_ip = settings.nodes.node_ip,
           .kubelet_port = settings.nodes.kubelet_ports.first,

@@ -1,4 +1,4 @@
-// Which of the VirtualNodes of one name has the Node and the session.
+// Chooses which of the VirtualNodes of one name has the Node and the session.
 // Tested by test/unit/controllers/nodes/namesakes_test.cpp.
 #pragma once
 
@@ -20,7 +20,7 @@ inline void index_by_node_name(kube::Informer& virtual_nodes) {
   });
 }
 
-/// The VirtualNode in another namespace to which the name of this one belongs; nothing where it belongs to this one.
+/// The older VirtualNode in another namespace that has the name of this one; nothing if this is the oldest.
 /// `virtual_nodes` has the index.
 inline std::optional<kube::Object> older_namesake(const kube::Informer& virtual_nodes,
                                                   const kube::Object& virtual_node) {

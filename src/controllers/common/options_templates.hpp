@@ -18,19 +18,20 @@ class OptionsTemplates {
  public:
   explicit OptionsTemplates(const Context& context);
 
-  /// Called when any of them has changed, and when all are known.
+  /// Registers a handler for when a template has changed, and when all are known.
   void subscribe(const std::function<void()>& changed) {
     templates_.subscribe([changed](const kube::ObjectKey&) { changed(); }, changed);
   }
-  /// Whether all have been read, or there can be none because the kind is not installed.
+  /// Whether all templates have been read, or there can be none because the kind is not installed.
   bool is_known() const { return templates_->is_known(); }
   /// Why they cannot be read.
   const std::optional<kube::Failure>& trouble() const { return templates_->trouble(); }
-  /// The one that a VirtualNode follows; nothing where it follows none; a failure where it names one that is not there.
+  /// The template that a VirtualNode follows; nothing if it follows none; a failure if it names one that does not
+  /// exist.
   kube::Result<std::optional<kube::Object>> of(const kube::Object& virtual_node) const {
     const auto [key, is_default] = api::options_template_of(virtual_node, liqo_namespace_);
     auto found = templates_->find(key);
-    // The installation of the Go version has the usual one, and takes it with it when it goes.
+    // The default template belongs to an installation of the Go version, and is removed with it.
     if (!found && !is_default)
       return kube::fail(kube::Errc::missing, "the VkOptionsTemplate " + key.text() + " of VirtualNode " +
                                                  std::string(virtual_node.name()) + " does not exist");

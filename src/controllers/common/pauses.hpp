@@ -1,4 +1,4 @@
-// Times that reflection has in common with what else watches twins.
+// Pauses that reflection shares with other code that watches twins.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,8 @@
 
 namespace liqo::reflector {
 
-/// People are told again after this time what they have been told before, where it did not hold for a while or may be
-/// worded differently each time.
+/// A report is repeated after this time at the earliest, if it did not hold for a while or may be worded differently
+/// each time.
 inline constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
 
 }  // namespace liqo::reflector

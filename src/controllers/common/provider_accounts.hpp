@@ -1,4 +1,4 @@
-// Memory for what is read of providers.
+// Memory accounts for the objects that are read of providers.
 // Tested by test/unit/controllers/common/provider_accounts_test.cpp.
 #pragma once
 
@@ -11,22 +11,22 @@
 
 namespace liqo::controllers {
 
-/// One account for each provider, on which everything is drawn that this process reads of it: by the sessions of its
-/// virtual nodes, replication and storage. All providers together share half of the memory for answers, also when all
-/// of them are read for the first time after a start. A few that use it up reach no other: each provider has a floor.
-/// One thread.
+/// One account for each provider, to which everything is charged that this process reads of it: by the sessions of its
+/// virtual nodes, by replication and by storage. All providers together share half of the memory for answers, even when
+/// all of them are read for the first time after a start. A few providers that use it up do not starve the others: each
+/// provider has a floor. One thread.
 class ProviderAccounts {
  public:
-  /// A provider gets a quarter of what its objects may take (`provider_cache_mib`), at least least_mib.
+  /// A provider gets a quarter of the bound of its objects (`provider_cache_mib`), and at least least_mib.
   ProviderAccounts(int provider_cache_mib, kube::Metrics& metrics);
 
-  /// The account of the provider `cluster`; the same for everybody, as long as anything of it is in use.
+  /// The account of the provider `cluster`; every caller gets the same one, as long as any of it is in use.
   std::shared_ptr<kube::MemoryAccount> of(const std::string& cluster);
-  /// Forgets those that nobody has any more, and takes them out of the metrics.
+  /// Drops the accounts that no caller holds any more, and removes them from the metrics.
   void prune();
 
   static constexpr int least_mib = 16;
-  /// The floor of a provider, and the most that the floors of all may add to what providers share.
+  /// The floor of a provider, and the most that all floors together may add to the shared memory.
   static constexpr std::size_t floor = 4 << 20, max_floors = 32 << 20;
 
  private:
@@ -34,7 +34,7 @@ class ProviderAccounts {
     std::weak_ptr<kube::MemoryAccount> account;
     kube::Metrics::Reading held, limit;
   };
-  /// Floors become lower with more providers.
+  /// Lowers the floors as the number of providers grows.
   void set_floors();
 
   std::size_t limit_;

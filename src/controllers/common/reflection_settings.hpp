@@ -1,4 +1,4 @@
-// What an operator sets about copies.
+// Options of an operator for reflection.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace liqo::controllers {
 
-/// The options of liqod about copies. A default here is that of the option.
+/// The options of liqod for reflection. A default here is that of the option.
 struct ReflectionSettings {
-  /// Which objects of each kind are reflected, where no VkOptionsTemplate says otherwise.
+  /// Which objects of each kind are reflected, if no VkOptionsTemplate says otherwise.
   reflection::Policies kinds;
-  std::vector<reflection::CustomResource> custom_resources;  ///< that are reflected beside the kinds of the table
-  /// What no copy has, and no ShadowPod.
+  std::vector<reflection::CustomResource> custom_resources;  ///< reflected besides the kinds of the table
+  /// Labels and annotations that no copy and no ShadowPod gets.
   core::ReflectionFilters not_reflected{.labels = {}, .annotations = core::default_annotations_not_reflected()};
   std::vector<std::string> kept_keys;      ///< ForgingContext::kept_keys
   bool denies_direct_connections = false;  ///< consumers' endpoints in third clusters are left out

@@ -1,4 +1,4 @@
-// What Process needs of a controller in order to run it.
+// The interface by which Process runs a controller.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,4 @@
-// Informer scopes that several reconcilers use: informers of one set are shared where their scopes are equal.
+// Informer scopes that several reconcilers use: informers of one set are shared if their scopes are equal.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace liqo::controllers {
 
-/// The nodes of this cluster that are machines, with what decides who may use them and how much they have.
+/// The nodes of this cluster that are machines, with the fields that decide who may use them and how much they have.
 kube::InformerScope scope_of_machines();
 /// The Nodes of virtual nodes.
 kube::InformerScope scope_of_virtual_nodes();

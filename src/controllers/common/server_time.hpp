@@ -1,4 +1,4 @@
-// The time by which the API server at home stamps objects.
+// The clock by which the API server at home stamps objects.
 #pragma once
 
 #include "controllers/common/context.hpp"
@@ -6,8 +6,8 @@
 
 namespace liqo::controllers {
 
-/// What the clock of the API server at home showed at `then`, as far as its answers have told since: ours may be wrong,
-/// and a creationTimestamp is not to be compared with it.
+/// The time on the clock of the API server at home at `then`, as far as its answers have shown. Compare a
+/// creationTimestamp with this: our own clock may be wrong.
 inline kube::WallTime server_time(const Context& context, kube::TimePoint then) {
   const std::chrono::seconds ahead = context.home.api().clock_ahead().value_or(std::chrono::seconds(0));
   const auto since = std::chrono::floor<kube::WallTime::duration>(context.clock.now() - then);

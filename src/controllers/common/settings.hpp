@@ -1,4 +1,4 @@
-// What an operator sets for the whole process, by story.
+// Options of an operator for the whole process, by story.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace liqo::controllers {
 struct Settings {
   std::string cluster_id;               ///< of the cluster that this process serves
   std::string liqo_namespace = "liqo";  ///< the namespace that Liqo is installed in
-  core::SlicePolicy slices;             ///< what consumers get; a ConfigMap changes it while the process runs
+  core::SlicePolicy slices;             ///< how much consumers get; a ConfigMap can change it while the process runs
 
   LinkSettings links;
   NamespaceSettings namespaces;

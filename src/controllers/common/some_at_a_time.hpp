@@ -1,4 +1,4 @@
-// Many things of one sort, done side by side, and not all at once.
+// Runs an action for many items, some of them at the same time.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ asio::awaitable<void> act_on_rest(std::vector<Item>& items, Act& act) {
   }
 }
 
-/// Calls `act`, which answers with an awaitable, with each item, the last one first, `most` of them under way at a
-/// time; ends when all have ended. What `act` adds to the items or takes away counts. The items outlive this.
+/// Calls `act`, which returns an awaitable, with each item, the last one first. At most `most` calls are under way at a
+/// time. Ends when all have ended. `act` may add items and take some away. The items outlive this.
 template <typename Item, typename Act>
 asio::awaitable<void> some_at_a_time(std::vector<Item>& items, std::size_t most, Act act) {
   kube::async::TaskGroup group(co_await asio::this_coro::executor);

@@ -1,4 +1,4 @@
-// What an operator sets about StorageClass liqo.
+// Options of an operator for StorageClass liqo.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace liqo::controllers {
 struct StorageSettings {
   /// The StorageClass whose claims follow their pods into other clusters; "" = there is none.
   std::string storage_class;
-  std::string storage_namespace = "liqo-storage";  ///< of the real claims of those that stay in this cluster
+  std::string storage_namespace = "liqo-storage";  ///< for the real claims behind those that stay in this cluster
 };
 
 }  // namespace liqo::controllers

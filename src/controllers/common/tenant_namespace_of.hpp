@@ -1,4 +1,4 @@
-// The tenant namespace of a consumer, where there may be several.
+// Finds the tenant namespace of a consumer, which may have several.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace liqo::controllers {
 
-/// The name of the tenant namespace of a consumer, "" where there is none. Of several the first by name counts, as in
+/// The name of the tenant namespace of a consumer, "" if there is none. Of several the first by name counts, as in
 /// admission: its policy holds. `namespaces` has the index core::tenants_by_cluster.
 inline std::string tenant_namespace_of(const kube::Store& namespaces, std::string_view consumer) {
   if (consumer.empty()) return {};

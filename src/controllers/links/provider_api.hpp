@@ -1,4 +1,4 @@
-// How every part of Liqo asks a provider's API server.
+// The settings of every Api for a provider.
 // Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace liqo::controllers {
 
-/// The settings of an Api for the provider `cluster`: it writes only while this process leads, takes large lists
-/// packed, because providers may be far away, and draws what it reads on the provider's account. What `context` refers
-/// to outlives the Api.
+/// The settings of an Api for the provider `cluster`: it writes only while this process leads, asks for large lists
+/// compressed, because providers may be far away, and charges what it reads to the provider's account. What `context`
+/// refers to outlives the Api.
 inline kube::ApiSettings provider_api_settings(std::string cluster, const Context& context) {
   auto account = context.accounts.of(cluster);
   return {.cluster = std::move(cluster),

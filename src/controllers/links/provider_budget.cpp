@@ -10,9 +10,9 @@ namespace {
 
 using std::chrono_literals::operator""s;
 
-/// A provider that was away may have renewed everything of 64 slices.
+/// A provider that was unreachable may have renewed everything for 64 slices.
 constexpr TokenBucket::Rate corrections_rate{.per_second = 0.2, .burst = 150};
-/// The metrics show a provider that is gone for so much longer.
+/// How much longer the metrics show a provider that is gone.
 constexpr kube::Duration prune_pause = 15s;
 
 }  // namespace
@@ -73,7 +73,7 @@ kube::Duration WriteBudget::reserve(Write write) {
 asio::awaitable<void> WriteBudget::take(Write write) {
   const kube::Duration wait = reserve(write);
   if (wait <= 0s) co_return;
-  // Those of a write that is given up would be missed by all behind it.
+  // The tokens of a write that is given up would be missing for all behind it.
   struct Unused {
     ~Unused() {
       if (bytes > 0) of.give_back(bytes);

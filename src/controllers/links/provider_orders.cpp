@@ -9,9 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between two times that what waits is tried again because the provider seems to be back. Such times follow each other
-/// for as long as the first after a return: webhooks answer later than a Lease is taken. Whoever seems to be back again
-/// and again after that makes the pause double, until it has been quiet for long.
+/// The pause between two retries of everything that waits, because the provider seems to be back. At first, after a
+/// return, retries follow each other at this pause, because webhooks begin to answer only after the Lease is taken. A
+/// provider that seems to return again and again doubles the pause, until it has been quiet for long.
 constexpr kube::Duration wake_pause = 5s, back_time = 30s, max_wake_pause = 4min, quiet_time = 10min;
 
 }  // namespace

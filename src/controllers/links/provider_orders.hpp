@@ -1,4 +1,5 @@
-// What home has asked of a provider, whoever has asked: for whoever finds out why nothing comes of it.
+// The orders that wait for a provider to act, of all parts of the process: from them it is judged whether the provider
+// is silent.
 // Tested by test/unit/controllers/peering/silence_watch_test.cpp.
 #pragma once
 
@@ -24,10 +25,10 @@ class ProviderOrders {
   core::OrdersSight sight() const;
   /// Set while an order waits.
   kube::async::Event& any() { return any_; }
-  /// Has what waits tried again, because the provider may have come back: at once, or, where that was done less than
-  /// five seconds ago, when catch_up() is called after that time. A provider may come and go all the time: half a
-  /// minute after the first of such times the five seconds begin to double, up to four minutes, until ten minutes
-  /// without.
+  /// Has what waits tried again, because the provider may have come back. This is done at once, unless it was done less
+  /// than five seconds ago: then catch_up() does it after that time. A provider may come and go all the time, so half a
+  /// minute after the first return the five seconds begin to double, up to four minutes. Ten minutes without a return
+  /// end that.
   void wake(kube::TimePoint now);
   /// Does what wake() has put off, once it is due.
   void catch_up(kube::TimePoint now);
@@ -39,12 +40,12 @@ class ProviderOrders {
   std::set<OrderBook*> books_;
   kube::async::Event any_;
   std::optional<kube::TimePoint> woken_at_;
-  kube::TimePoint back_since_{};  ///< when the first of the times followed that have no long quiet between them
+  kube::TimePoint back_since_{};  ///< the first of the returns that have no long quiet between them
   kube::Duration pause_{};        ///< after `woken_at_`
   bool is_put_off_ = false;
 };
 
-/// What one part of home waits for. One thread.
+/// The orders of one part of this process. One thread.
 class OrderBook {
  public:
   /// `wake` is called when what waits is to be tried again. Must not suspend. `clock` outlives this.
@@ -53,7 +54,7 @@ class OrderBook {
   OrderBook(const OrderBook&) = delete;
   OrderBook& operator=(const OrderBook&) = delete;
 
-  /// As in core::OpenOrders, now.
+  /// Opens an order now, as core::OpenOrders does.
   void open(std::string_view order);
   void close(std::string_view order, core::OpenOrders::End how);
   void clear();

@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr kube::BackoffPolicy pauses{1s, 5min};
-/// A session that lived so long is lost for a reason of its own.
+/// The loss of a session that lived so long has nothing to do with earlier losses.
 constexpr kube::Duration long_life = 10min;
 
 }  // namespace

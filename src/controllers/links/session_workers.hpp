@@ -1,4 +1,4 @@
-// The workers of one session with a provider, and what becomes of a session that loses one.
+// The workers of one session with a provider, and how a session that loses one is restarted.
 // Tested by test/unit/controllers/sessions/lost_session_test.cpp.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
-/// Runs the workers of one session. A worker that ends by an exception leaves the others running, and the owner is
-/// told, who makes the session anew: else it would look well and do nothing. One thread.
+/// Runs the workers of one session. A worker that ends by an exception leaves the others running and notifies the
+/// owner, which restarts the session: otherwise the session would look healthy and do nothing. One thread.
 class SessionWorkers {
  public:
   explicit SessionWorkers(const asio::any_io_executor& executor)
@@ -30,7 +30,7 @@ class SessionWorkers {
 
   /// The error that ended the first lost worker; "" = none was lost.
   const std::string& loss() const { return loss_; }
-  /// Called when loss() has something to say. Must not suspend.
+  /// Sets the handler that is called when loss() becomes non-empty. Must not suspend.
   void on_loss(std::function<void()> handler) { lost_ = std::move(handler); }
 
  private:
@@ -41,16 +41,17 @@ class SessionWorkers {
   std::function<void()> lost_;
 };
 
-/// When a session that has lost a worker is made anew: after a second, and later and later while it is lost again.
+/// The pause before a session that has lost a worker is restarted: a second, and longer each time that it is lost
+/// again.
 class SessionRestarts {
  public:
   /// A session has begun.
   void begin(kube::TimePoint now) { begun_ = now; }
-  /// That session is lost: how long to wait before the next.
+  /// Notes that the session is lost, and returns how long to wait before the next one.
   kube::Duration lose(kube::TimePoint now, kube::Random& random);
-  /// True where the last session was lost soon after another one: people should know.
+  /// True if the last session was lost soon after another one, which is to be reported.
   bool is_repeated() const { return losses_ > 1; }
-  /// Counts it; `session`: what it was for.
+  /// Counts the loss in the metrics; `session`: the purpose of the session.
   void count(kube::Metrics& metrics, const std::string& cluster, const std::string& session);
 
  private:
@@ -59,30 +60,30 @@ class SessionRestarts {
   kube::Counter lost_;
 };
 
-/// Whose session is lost, for the log and the metrics.
+/// Names a lost session in the log and the metrics.
 struct LostSession {
   std::string cluster;
   std::string purpose;  ///< of the session: a value of the label `session`
 };
 
-/// The place of one session: what is in it, and when the next one may begin.
+/// The slot of one session: the session in it, and when the next one may begin.
 template <class Session>
 struct SessionSlot {
-  std::string digest;                ///< of what the session was made from, but for its credentials
+  std::string digest;                ///< of what the session was made from, without its credentials
   std::string credentials;           ///< a digest of these
-  std::shared_ptr<Session> session;  ///< null where there is none; shared by what waits for its provider
-  kube::TimePoint not_before{};      ///< of the next session, where one was lost
+  std::shared_ptr<Session> session;  ///< null if there is none; shared by what waits for its provider
+  kube::TimePoint not_before{};      ///< of the next session, if one was lost
   SessionRestarts restarts;
 
-  /// Takes the session out, for the caller to stop it. The caller switches cancellation off between this and stop():
-  /// what has begun to stop is stopped to its end, because a cancelled reconcile would leave the link open.
+  /// Takes the session out of the slot, for the caller to stop it. The caller disables cancellation from here until
+  /// stop() has ended: a cancelled reconcile would leave the link open.
   std::shared_ptr<Session> take_out() {
     digest.clear();
     return std::exchange(session, nullptr);
   }
 
-  /// Notes, counts and logs that the session has lost a worker. It stays in its place. Answers how long to wait before
-  /// the next one.
+  /// Notes, counts and logs that the session has lost a worker. The session stays in its slot. Returns how long to wait
+  /// before the next one.
   kube::Duration lose(const LostSession& lost, const Context& context, const kube::Log& log) {
     const kube::TimePoint now = context.clock.now();
     const kube::Duration pause = restarts.lose(now, context.random);

@@ -4,7 +4,7 @@ namespace liqo::controllers {
 
 asio::awaitable<kube::Result<kube::net::Response>> SharedLink::send(kube::HttpRequest request,
                                                                     kube::Deadline deadline) {
-  // Whose link this is may stop it and go meanwhile.
+  // The owner of the link may stop and drop it meanwhile.
   const std::shared_ptr<ProviderLink> link = link_;
   if (!link) co_return kube::fail(kube::Errc::connect, "there is no connection yet");
   auto response = co_await link->transport().send(std::move(request), deadline);

@@ -1,4 +1,4 @@
-// The way to a provider that its virtual nodes share: over the connection of one of them, and then of another.
+// A transport that the virtual nodes of a provider share: it uses the connection of one of them at a time.
 // Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace liqo::controllers {
 
-/// Sends over whatever link it was given last. What is under way when another is given goes on until the old link is
-/// stopped, and then ends as by a broken connection, so that watches go on over the new one. One thread.
+/// Sends requests over the link that it was given last. Requests under way go on over the old link until that is
+/// stopped, and then end as by a broken connection, so that watches continue over the new one. One thread.
 class SharedLink final : public kube::net::Transport {
  public:
   /// Until the first call requests fail with Errc::connect.

@@ -14,28 +14,29 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Of a provider's pod only what tells its state is needed here.
+/// Only the fields of a provider's pod that show its state are needed here.
 void prune_remote_pod(kube::json::object& tree) {
   keep_fields_of(tree, "spec", {"nodeName", "restartPolicy", "priorityClassName"});
 }
 
-/// All virtual nodes of a provider ask when they begin, one after the other; within this time no other process can have
-/// led.
+/// All virtual nodes of a provider call this when they begin, one after the other. Within this time no other process
+/// can have led.
 constexpr kube::Duration tokens_hold_for = 5s;
-/// More than a provider has virtual nodes: what it shows must not fill this process.
+/// The bound is above the number of a provider's virtual nodes: the names that it shows must not fill the memory of
+/// this process.
 constexpr std::size_t max_token_nodes = 256;
 
-/// How many twins are read for the first time at a time, and how long a twin whose provider is slow counts as one of
-/// them.
+/// How many twins are read for the first time concurrently, and for how long a twin with a slow provider counts as one
+/// of them.
 constexpr std::size_t max_reading = 32;
 constexpr kube::Duration reading_counts_for = 5s;
-/// How long the watches of a twin go on when it holds nothing any more. A twin that is empty when it has been read
-/// rests at once.
+/// How long a twin is still watched after it has become empty. A twin that is empty when it is first read rests at
+/// once.
 constexpr kube::Duration unused_time = 2min;
 constexpr kube::Duration between_looks = 1s;
 constexpr kube::Duration first_pause = 50ms;  ///< while nothing may be read yet
 
-/// Tells those who wait, also where the reading is cancelled.
+/// Notifies those that wait, even when the reading is cancelled.
 struct EndOfReading {
   TwinWatch& watch;
   ~EndOfReading() { std::exchange(watch.tokens_read, nullptr)->set(); }

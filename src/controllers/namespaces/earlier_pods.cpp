@@ -1,4 +1,4 @@
-// What a NamespaceOffloading does about pods that were there before it.
+// Sees to the pods that existed before their NamespaceOffloading.
 #include "core/namespaces/earlier_pods.hpp"
 
 #include <utility>
@@ -14,8 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 namespace action = core::earlier_pod_action;
 
-/// API servers learn a moment late of the label that makes them ask about pods: a second look finds what was created in
-/// between.
+/// API servers see the label that makes them send pods for review a moment late: a second look finds the pods that were
+/// created in between.
 constexpr kube::Duration second_look = 3s;
 
 }  // namespace

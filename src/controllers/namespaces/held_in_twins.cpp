@@ -21,7 +21,7 @@ void HeldInTwins::see_bounds(const kube::ObjectKey& key) {
   Bounded before = std::exchange(bounded_[key], now);
   core::subtract(held_[before.consumer].total, before.used);
   core::add(held_[now.consumer].total, now.used);
-  // What is in use changes with each object, which concerns nobody ...
+  // The usage changes with each object, which matters to no one ...
   if (before.state != now.state) handlers_.twin_changed(key.ns);
   // ... until a bound of all twins of the consumer together is reached or left.
   for (const std::string& consumer : {before.consumer, now.consumer}) see_held(consumer);
@@ -51,7 +51,7 @@ void HeldInTwins::see_grant(const kube::ObjectKey& key) {
 
 core::TwinBounds HeldInTwins::bounds_of(const std::string& ns) const {
   const auto tenant = caches_.namespaces->find({"", ns});
-  // A policy that cannot be understood bounds as the default does.
+  // A policy that cannot be parsed bounds as the default one does.
   const auto policy = core::admission::read_pod_policy(tenant ? tenant->annotation(api::annotations::pod_policy) : "")
                           .value_or(core::admission::PodPolicy());
   const auto pods = pods_.find(ns);
@@ -60,7 +60,7 @@ core::TwinBounds HeldInTwins::bounds_of(const std::string& ns) const {
 
 core::Resources HeldInTwins::hard(const core::TwinContext& ctx, const kube::Object* existing) {
   const core::TwinBounds bounds = bounds_of(ctx.map.ns);
-  // The bounds may have changed since somebody last came near them.
+  // The bounds may have changed since a twin last came near them.
   Held& held = held_[ctx.origin];
   held.spent = core::spent_bounds(bounds, held.total, held.spent);
   return core::twin_hard(bounds, held.spent, existing);

@@ -1,4 +1,4 @@
-// What the twins of each consumer hold together, and what their ResourceQuotas let them hold.
+// Sums what the twins of each consumer hold, and decides what their ResourceQuotas let them hold.
 // Tested by test/unit/controllers/namespaces/namespace_map_test.cpp.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace liqo::controllers {
 
-/// The caches that it reads, and what it calls, outlive it. One thread.
+/// Reads ResourceQuotas and Quotas from caches. The caches and the handlers outlive it. One thread.
 class HeldInTwins {
  public:
   struct Caches {
@@ -24,36 +24,36 @@ class HeldInTwins {
     kube::InformerHandle& bounds;      ///< the ResourceQuotas of twins
     kube::InformerHandle& grants;      ///< the Quotas of consumers
   };
-  /// What is called after a change. Neither may suspend.
+  /// Called after a change. Neither may suspend.
   struct Handlers {
-    /// What the ResourceQuota of a twin bounds, or whether that is counted.
+    /// The bounds in the ResourceQuota of a twin have changed, or whether they are counted.
     std::function<void(const std::string& twin)> twin_changed;
-    /// What the twins of a consumer may hold, by its tenant namespace.
+    /// The bounds of a consumer's twins together have changed; the argument is its tenant namespace.
     std::function<void(const std::string& tenant_namespace)> bounds_changed;
   };
 
   HeldInTwins(Caches caches, Handlers handlers) : caches_(caches), handlers_(std::move(handlers)) {}
 
-  /// Takes the ResourceQuota under this key, as the cache has it.
+  /// Takes in the ResourceQuota with this key, as the cache has it.
   void see_bounds(const kube::ObjectKey& quota);
-  /// Takes the Quotas of a tenant namespace, of which that one has changed.
+  /// Takes in all Quotas of the tenant namespace in which this one has changed.
   void see_grant(const kube::ObjectKey& quota);
-  /// What the ResourceQuota of a twin is to bound; `existing`: null where it is not there.
+  /// The bounds that the ResourceQuota of a twin should have; `existing`: null if there is none.
   core::Resources hard(const core::TwinContext& ctx, const kube::Object* existing);
 
  private:
-  /// What one ResourceQuota says.
+  /// The state of one ResourceQuota.
   struct Bounded {
     std::string consumer;
     core::Resources used;
-    std::string state;  ///< what it bounds, and whether that is counted; "" = it is not there
+    std::string state;  ///< its bounds, and whether they are counted; "" = there is none
   };
-  /// What the twins of a consumer hold together, and of which resources they get no more.
+  /// The sum of what the twins of a consumer hold, and the resources of which they get no more.
   struct Held {
     core::Resources total;
     std::set<std::string> spent;
   };
-  /// Tells where a bound of all twins of a consumer together is reached or left.
+  /// Reports when the twins of a consumer together reach a bound, and when they no longer do.
   void see_held(const std::string& consumer);
   core::TwinBounds bounds_of(const std::string& tenant_namespace) const;
 

@@ -33,7 +33,7 @@ asio::awaitable<kube::Result<JudgedRoles::Roles>> JudgedRoles::look_at(std::vect
       } else if (looks_.contains(name)) {
         look.verdict = looks_[name].verdict;
       } else {
-        // What is bound stays until more is known.
+        // Bound roles stay bound until more is known.
         co_return kube::fail(std::move(role.error()), "reading ClusterRole " + name);
       }
       looks_[name] = std::move(look);

@@ -31,28 +31,28 @@ namespace kinds = api::kinds;
 using namespace std::chrono_literals;
 
 constexpr std::string_view by_map = "twin-of-map", by_consumer = "twin-of-consumer";
-/// Bytes of the line for the log after which no more failures are added to it. It is for people: the phase of each twin
-/// stands in the status.
+/// Bytes of the log line after which no more failures are added to it. The line is for people: the status has the phase
+/// of each twin.
 constexpr std::size_t max_failure_text = 1000;
 /// Kubernetes counts a new ResourceQuota within a second.
 constexpr kube::Duration counting_patience = std::chrono::seconds(30);
 constexpr std::string_view accepted = "Accepted", back_off = "CreationLoopBackOff";
 
-/// So many twins are looked at in one turn of the loop.
+/// The number of twins that are looked at in one turn of the loop.
 constexpr std::size_t max_twins_in_a_turn = 25;
 
-/// Between two looks at a map, each of which may write its status: whatever is made or counted for one of a thousand
-/// twins makes the map due.
+/// The pause between two looks at a map, each of which may write its status: everything that is made or counted for one
+/// of a thousand twins enqueues the map.
 kube::Duration rest_between_looks(std::size_t twins) { return 2ms * std::int64_t(twins); }
 
-/// Adds a failure to the line for the log.
+/// Adds a failure to the log line.
 void note_failure(std::string& told, std::string_view failure) {
   if (told.size() >= max_failure_text) return;
   if (!told.empty()) told += "; ";
   told += failure;
 }
 
-/// Counts one more of that name while it lives.
+/// Counts one more twin of that name while this object lives.
 class OneMore {
  public:
   OneMore(std::map<std::string, std::size_t>& counts, const std::string& name)
@@ -97,7 +97,7 @@ NamespaceMapController::NamespaceMapController(Context context)
     const kube::Object* object = change.now;
     if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
     const bool is_peer = object && core::is_tenant_namespace(*object);
-    // Whose a name is depends on who is known.
+    // The owner of a name depends on the known consumers.
     const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
     if (is_peer ? std::exchange(peers_[key.name], peer) != peer : peers_.erase(key.name) > 0)
       controller_.enqueue_all(maps_->store());
@@ -246,12 +246,12 @@ asio::awaitable<kube::Result<core::TwinPlan>> NamespaceMapController::create_nam
   core::TwinPlan plan = core::plan_twin(wanted, existing ? &*existing : nullptr, ctx);
   const auto* create = std::get_if<core::twin_action::Create>(&plan);
   if (!create) co_return plan;
-  // Maps of one consumer are worked on side by side.
+  // Several maps of one consumer are worked on concurrently.
   if (count_twins(ctx.origin) >= core::max_twins) co_return core::twin_action::Refuse{core::too_many_twins()};
   const OneMore counted(creating_, ctx.origin);
   auto created = co_await home.create(kube::resources::namespaces, create->twin);
   if (!created && created.error().is_already_exists()) {
-    // What the server has shows whose it is: a taken name alone does not make it ours.
+    // The object at the server shows its owner: that the name is taken does not make it ours.
     created = co_await home.get(kube::resources::namespaces, key);
     if (created) plan = core::plan_twin(wanted, &*created, ctx);
   }
@@ -288,7 +288,7 @@ asio::awaitable<NamespaceMapController::EnsuredTwin> NamespaceMapController::ens
   if (!plan) co_return ended(back_off, plan.error().text());
   if (auto* refuse = std::get_if<core::twin_action::Refuse>(&*plan))
     co_return ended(back_off, std::move(refuse->message));
-  // The end of the twin brings the map back here.
+  // The removal of the twin enqueues the map.
   if (std::holds_alternative<core::twin_action::AwaitEnd>(*plan)) co_return ended("Terminating");
   std::optional<json::object> patch;
   if (auto* due = std::get_if<core::twin_action::Patch>(&*plan)) patch = std::move(due->patch);
@@ -296,17 +296,17 @@ asio::awaitable<NamespaceMapController::EnsuredTwin> NamespaceMapController::ens
   if (!counted) {
     const bool may_pass = !counted.error().is_permanent() && counted.error().code() != kube::Errc::invalid_input;
     EnsuredTwin failed = ended(back_off, counted.error().text());
-    // What was usable stays usable over a conflict or a short outage.
+    // A usable twin stays usable over a conflict or a short outage.
     if (may_pass && phase_before == accepted) {
       failed.entry->phase = accepted;
       failed.entry->message.clear();
     }
     co_return failed;
   }
-  // A change of its status brings the map back here. What is in use goes on.
+  // A change of its status enqueues the map. A twin in use goes on.
   if (*counted || phase_before == accepted) co_return ended(accepted);
   EnsuredTwin uncounted{.waits = true};
-  // Without the entry that it has seen, the consumer would end the pods that run there.
+  // If an entry that it has seen disappeared, the consumer would end the pods that run there.
   if (phase_before == back_off) {
     uncounted.entry = ended(back_off).entry;
     uncounted.entry->message = "what the namespace holds is about to be counted";
@@ -321,7 +321,7 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
   const core::Resources hard = held_.hard(ctx, existing ? &*existing : nullptr);
   if (!existing) {
     auto created = co_await home.create(kinds::resource_quotas, core::forge_twin_quota(twin, ctx, hard));
-    // One without our labels, which the cache does not hold, gets them.
+    // A ResourceQuota without our labels, which the cache does not have, gets them.
     if (!created && created.error().is_already_exists()) created = co_await home.get(kinds::resource_quotas, key);
     if (!created) co_return kube::fail(std::move(created.error()), "creating the ResourceQuota");
     if (auto patch = core::plan_twin_quota(*created, ctx, hard)) {
@@ -340,7 +340,7 @@ asio::awaitable<kube::Result<bool>> NamespaceMapController::ensure_quota(std::st
                 "updating the ResourceQuota");
     bounds_->observe(std::move(patched));
   }
-  // After the patch: the policy may have corrected a name that nobody counts.
+  // After the patch: the policy may have corrected a name that is not counted.
   if (!counted && made && context_.clock.wall() - *made >= counting_patience)
     co_return kube::fail(kube::Errc::missing, "nobody counts what it holds (ResourceQuota " +
                                                   std::string(core::twin_quota_name) +
@@ -360,8 +360,7 @@ asio::awaitable<void> NamespaceMapController::remove_twins(core::TwinContext ctx
     if (!found) continue;
     const kube::Object& twin = *found;
     const std::string name(twin.name());
-    // A tenant namespace or Liqo's own bears the map's mark only if somebody set it by hand, and then must not be
-    // deleted.
+    // A tenant namespace, or that of Liqo, has the map's mark only if it was set by hand, and then must not be deleted.
     if (core::is_tenant_namespace(twin) || name == ctx.liqo_namespace) continue;
     std::string local(twin.annotation(annotations::original_name));
     if (local.empty()) local = name;

@@ -29,7 +29,8 @@ using kube::Outcome;
 namespace labels = api::labels;
 namespace json = kube::json;
 
-/// The key that stands for many: there may be thousands, which are enqueued over several turns of the loop.
+/// The key that stands for many NamespaceOffloadings: there may be thousands, which are enqueued over several turns of
+/// the loop.
 kube::WorkKey key_of_many() { return {}; }
 constexpr std::size_t max_enqueued_in_a_turn = 256;
 
@@ -138,7 +139,7 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
     offered_.selections().forget(ns);
   }
   const bool is_wish_known = selector || offloading.is_deleting();
-  // Only a twin that is to go, or to get another name, is held by what is in it; thousands of volumes may be.
+  // Only a twin that is to be removed or renamed is held by its content, which may be thousands of volumes.
   const bool may_be_held = is_wish_known && std::ranges::any_of(told, [&](const core::ToldTwin& twin) {
                              const bool is_right = remote_name.empty() || twin.asked == remote_name;
                              return !twin.asked.empty() && !(selected.contains(twin.cluster) && is_right);
@@ -191,7 +192,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object ob
   auto told = co_await write_status(object, facts);
   if (!unlabelled) co_return Outcome::retry(std::move(unlabelled.error()));
   if (!told) co_return Outcome::retry(std::move(told.error()));
-  // A change of the maps brings it back here.
+  // A change of the maps enqueues it.
   if (!core::is_withdrawn(facts)) co_return Outcome::done();
   KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
                                          api::finalizers::namespace_offloading));
@@ -214,7 +215,8 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
     const bool subject = offloading.pod_strategy() != api::PodOffloadingStrategy::local;
     const auto ns = namespaces_->find({"", ns_name});
     const bool begins = subject && ns && ns->label(labels::scheduling_enabled) != "true";
-    // A label whose write failed may have been written: found later, it would not make earlier pods due.
+    // A label whose write failed may have been written all the same: found later, it would not cause a look at earlier
+    // pods.
     if (begins) looks_.try_emplace(ns_name);
     labelled = co_await set_label(ns_name, subject);
   }
@@ -233,7 +235,7 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
 }
 
 asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::Object offloading) {
-  // In a namespace that goes nothing can be made any more.
+  // Nothing can be created any more in a namespace that is being deleted.
   if (const auto ns = namespaces_->find({"", std::string(offloading.ns())}); !ns || ns->is_deleting())
     co_return kube::Result<void>();
   KUBE_CO_TRY(user, co_await user_.name());

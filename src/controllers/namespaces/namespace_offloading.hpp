@@ -1,4 +1,4 @@
-// NamespaceOffloading → the label that makes its pods subject to it, and a status that tells how far it has come.
+// Applies a NamespaceOffloading: labels its namespace, so that admission changes the pods there, and writes its status.
 // Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
 // Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
@@ -24,9 +24,9 @@
 
 namespace liqo::controllers {
 
-/// The consumer's half that people see; the twins are asked for by OutgoingNamespaceMapController. Guarantees: a
-/// NamespaceOffloading goes only when no provider is asked for a twin any more and none has one left; then its
-/// namespace is as it was. One thread.
+/// The consumer's half of namespace extension that people see; OutgoingNamespaceMapController asks for the twins.
+/// Guarantees: a NamespaceOffloading goes only when no provider is asked for a twin any more and none has one left;
+/// then its namespace is as it was. One thread.
 class NamespaceOffloadingController final : public Runnable {
  public:
   explicit NamespaceOffloadingController(Context context);
@@ -39,30 +39,31 @@ class NamespaceOffloadingController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Gives the namespace back, and lets go of a NamespaceOffloading that is being deleted when no twin is left.
   asio::awaitable<kube::Outcome> withdraw(kube::Object offloading);
-  /// Makes the namespace follow it, and writes what has become of its twins.
+  /// Makes the namespace follow the NamespaceOffloading, and writes the state of its twins into the status.
   asio::awaitable<kube::Result<void>> extend(kube::Object offloading);
   asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
-  /// Lets this process read the Secrets of an offloaded namespace. With the NamespaceOffloading that right goes.
+  /// Lets this process read the Secrets of an offloaded namespace, as long as the NamespaceOffloading exists.
   asio::awaitable<kube::Result<void>> enter(kube::Object offloading);
-  /// Sees to the pods that were created before the namespace was extended, and so passed admission unchanged: they are
-  /// made to follow the strategy where Kubernetes allows that, and people are told of the others. A namespace that
-  /// begins to be extended is looked at twice. Answers when to look again.
+  /// Sees to the pods that were created before the namespace was extended, and so passed admission unchanged. They are
+  /// made to follow the strategy if Kubernetes allows that; the others are reported. A namespace that begins to be
+  /// extended is looked at twice. Returns when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> see_to_earlier_pods(kube::Object offloading);
-  /// Adjusts those that can be, and returns how many are left.
+  /// Adjusts the earlier pods that can be adjusted, and returns how many are left.
   asio::awaitable<kube::Result<core::EarlierPods>> adjust_earlier_pods(kube::Object offloading);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
-  /// What is known of every provider. What is asked for counts as required, and so does what `selector` selects (null:
-  /// nothing, because it is invalid or goes). `remote_name`: of the twins that are wanted, "" where there is none.
+  /// The state of the twin at every provider. A twin is required if it is asked for or if `selector` selects its
+  /// provider (null: nothing, because it is invalid or being removed). `remote_name`: the name of the wanted twins, ""
+  /// if there is none.
   std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector,
                                            std::string_view remote_name);
   void enqueue(const std::string& ns);
-  /// Makes all due, and those with these selectors: a few at once, and many as CrowdPause says.
+  /// Enqueues all, or those with these selectors: a few at once, and many when CrowdPause allows it.
   void enqueue_all();
   void enqueue_selecting(const std::vector<std::string>& selectors);
   /// Enqueues those that wait for their twin in that cluster.
   void enqueue_awaiting(const std::string& cluster);
   void enqueue_many();
-  /// Enqueues what has been gathered, over several turns of the loop. What is left when that is cancelled stays.
+  /// Enqueues what has been gathered, over several turns of the loop. If cancelled, the rest stays gathered.
   asio::awaitable<void> spread();
 
   Context context_;

@@ -1,4 +1,4 @@
-// The virtual nodes as cluster selectors see them, and whom they select.
+// Matches cluster selectors with virtual nodes.
 // Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
@@ -15,13 +15,13 @@
 
 namespace liqo::controllers {
 
-/// Keeps core::Selections equal to the VirtualNodes and their Nodes. Both are written often; only another provider,
-/// spec or labels make it look at a node again, and at that node alone. One thread.
+/// Keeps core::Selections equal to the VirtualNodes and their Nodes. Both are written often; a node is matched again,
+/// and alone, only if its provider, spec or labels have changed. One thread.
 class OfferedNodes {
  public:
-  /// What is called after a change. Neither may suspend.
+  /// Called after a change. None may suspend.
   struct Handlers {
-    /// A provider has come or gone for these selectors, which are never none.
+    /// A provider has come or gone for these selectors; there is at least one.
     std::function<void(const std::vector<std::string>& selectors)> selected = {};
     /// A provider has its first virtual node in a namespace, or its last one there is gone.
     std::function<void(const std::string& cluster)> homes = {};
@@ -29,7 +29,7 @@ class OfferedNodes {
     kube::Informer::SyncedHandler synced = {};
   };
 
-  /// Ends with the handles, as a kube::View. Of what is there already nothing is told.
+  /// Lives as long as the handles, as a kube::View does. Handlers are not called for objects that exist already.
   OfferedNodes(const Context& context, kube::InformerHandle& virtual_nodes, kube::InformerHandle& nodes,
                Handlers handlers);
   OfferedNodes(const OfferedNodes&) = delete;
@@ -42,13 +42,13 @@ class OfferedNodes {
   bool may_be_home(std::string_view cluster, const std::string& ns) const;
 
  private:
-  /// What of a VirtualNode counts.
+  /// The part of a VirtualNode that counts.
   struct Offer {
     std::string cluster;
     kube::Object node;  ///< its name and spec
     bool operator==(const Offer& other) const { return cluster == other.cluster && node.tree() == other.node.tree(); }
   };
-  /// What of a Node counts: its name and labels.
+  /// The part of a Node that counts: its name and labels.
   struct Labels {
     kube::Object node;
     bool operator==(const Labels& other) const { return node.tree() == other.node.tree(); }
@@ -57,11 +57,11 @@ class OfferedNodes {
   static Labels labels_of(const kube::Object& node);
   void offer_changed(const kube::ObjectKey& key, const Offer* before, const Offer* now);
   void labels_changed(const std::string& name, const Labels* before, const Labels* now);
-  /// Notes where a virtual node of a provider is. Answers whether it is the first one there.
+  /// Notes where a virtual node of a provider is. Returns whether it is the first one there.
   bool add_home(const std::string& cluster, const kube::ObjectKey& virtual_node);
-  /// Answers whether it was the last one there.
+  /// Notes that a virtual node of a provider is gone. Returns whether it was the last one there.
   bool remove_home(const std::string& cluster, const kube::ObjectKey& virtual_node);
-  /// Has the selectors look at a virtual node again. Answers for which of them a provider has come or gone.
+  /// Matches a virtual node again. Returns the selectors for which a provider has come or gone.
   std::vector<std::string> look(const kube::ObjectKey& virtual_node);
   void tell(const std::vector<std::string>& selectors) const;
 

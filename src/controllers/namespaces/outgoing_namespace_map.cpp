@@ -27,9 +27,9 @@ namespace labels = api::labels;
 using namespace std::chrono_literals;
 
 constexpr std::string_view by_cluster = "outgoing-map-cluster", nodes_of_cluster = "cluster";
-/// Of the volumes in one twin so many get an Event.
+/// The number of volumes in one twin that get an Event.
 constexpr std::size_t max_told = 8;
-/// The key that stands for the NamespaceOffloadings that have changed, and how many of them are seen to in a turn.
+/// The key that stands for the changed NamespaceOffloadings, and how many of them are handled in a turn of the loop.
 kube::WorkKey key_of_requests() { return {}; }
 constexpr std::size_t max_seen_in_a_turn = 32;
 
@@ -42,13 +42,13 @@ core::WantedTwins twins_of(const kube::Object& map) {
 
 std::string labels_of(const kube::Object& node) { return kube::json::serialize(node.labels()); }
 
-/// What of a VirtualNode decides about twins.
+/// The part of a VirtualNode that decides about twins.
 std::string choice_of(const kube::Object& virtual_node) {
   return kube::json::serialize(core::selecting_spec(virtual_node)) + (virtual_node.is_deleting() ? "-" : "+");
 }
 
-/// Between two writes of a map. Each carries the whole of it to both clusters' etcd, and so does what is answered:
-/// a thousand namespaces that come in a minute and a half cost less than a hundred writes.
+/// The pause between two writes of a map. Each write, and each answer to it, sends the whole map to the etcd of both
+/// clusters: a thousand namespaces that are created in a minute and a half cost less than a hundred writes.
 kube::Duration rest_between_writes(std::size_t twins) { return 200ms + 2ms * std::int64_t(twins); }
 
 }  // namespace
@@ -97,7 +97,7 @@ OutgoingNamespaceMapController::OutgoingNamespaceMapController(Context context)
   controller_.watch(
       nodes_,
       [this](const kube::Change& node) {
-        // Nodes are written often; only their labels, and which cluster they stand for, count here.
+        // Nodes are written often; only their labels and the cluster for which they stand count here.
         if (!node.changes(labels_of)) return;
         for (const auto& [key, cluster] : clusters_.all())
           if (key.name == node.key.name) enqueue(cluster);
@@ -132,7 +132,7 @@ OutgoingNamespaceMapController::Destination OutgoingNamespaceMapController::dest
 }
 
 void OutgoingNamespaceMapController::enqueue_request(const kube::ObjectKey& offloading) {
-  // One of another name has no effect.
+  // A NamespaceOffloading with another name has no effect.
   if (offloading.name != api::namespace_offloading_name) return;
   changed_.insert(offloading);
   controller_.enqueue(key_of_requests());
@@ -198,7 +198,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
   auto keys = maps_->store().keys(by_cluster, cluster);
   std::ranges::sort(keys);
 
-  // Twins, and the maps that ask for them, stay as long as a VirtualNode has to drain.
+  // Twins, and the maps that ask for them, stay while a VirtualNode is being drained.
   if (virtual_nodes.empty()) {
     memory_.erase(cluster);
     written_.erase(cluster);
@@ -230,7 +230,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
     if (all_go) co_return Outcome::done();
     co_return co_await create(own, cluster, std::move(wish.twins));
   }
-  // Somebody is deleting it: a new one is created when it is gone.
+  // The map is being deleted: a new one is created when it is gone.
   if (map->is_deleting()) co_return Outcome::done();
   const std::size_t twins = std::max(current.size(), wish.twins.size());
   const kube::Duration rest = written_[cluster] + rest_between_writes(twins) - context_.clock.now();
@@ -248,7 +248,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cl
     if (!map || map->is_deleting()) continue;
     const core::WantedTwins current = twins_of(*map);
     core::HeldTwins held = core::held_twins(data, cluster, current);
-    // The map also says which twins the provider keeps that nobody here asks for.
+    // The map also shows the twins that the provider keeps although no namespace here asks for them.
     if (!held.empty() || map->has_annotation(api::annotations::holds_data)) {
       core::TwinWish wish;
       core::keep_held(wish, held, current);

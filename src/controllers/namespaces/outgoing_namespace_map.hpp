@@ -1,4 +1,4 @@
-// What this cluster, as consumer, asks of each provider: one NamespaceMap for all its namespaces.
+// The NamespaceMap by which this cluster, as a consumer, asks a provider for the twins of all its namespaces.
 #pragma once
 
 #include <set>
@@ -17,11 +17,11 @@
 namespace liqo::controllers {
 
 /// Keeps the NamespaceMap of a provider in its tenant namespace while VirtualNodes of that provider exist, and its
-/// desiredMapping as all NamespaceOffloadings together want it. Twins that hold data of volumes stay asked for, also
-/// when the last VirtualNode is gone. The key is the provider's cluster ID, so that trouble with one map delays no
-/// other, and one write carries all its changes: the larger the map, the longer the pause between two. A
-/// NamespaceOffloading that changes makes the maps due that it touches, and a map is decided by those that touch it.
-/// One thread.
+/// desiredMapping as all NamespaceOffloadings together want it. Twins that hold data of volumes stay in the map, even
+/// when the last VirtualNode is gone. The key is the provider's cluster ID, so trouble with one map delays no other,
+/// and one write carries all its changes. The larger the map, the longer the pause between two writes. A
+/// NamespaceOffloading that changes enqueues the maps that it affects, and each map is decided by the
+/// NamespaceOffloadings that affect it. One thread.
 class OutgoingNamespaceMapController final : public Runnable {
  public:
   explicit OutgoingNamespaceMapController(Context context);
@@ -33,20 +33,20 @@ class OutgoingNamespaceMapController final : public Runnable {
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   asio::awaitable<kube::Outcome> create(kube::ObjectKey key, std::string cluster, core::WantedTwins wanted);
-  /// Has the map ask for these twins.
+  /// Writes the map so that it asks for these twins.
   asio::awaitable<kube::Result<void>> write(kube::Object map, std::string cluster, core::WantedTwins wanted);
-  /// No VirtualNode is left: the maps go, but for the twins that hold data.
+  /// Removes the maps, because no VirtualNode is left, except for twins that hold data.
   asio::awaitable<kube::Outcome> end_maps(std::string cluster, std::vector<kube::ObjectKey> maps);
-  /// Tells of the twins that hold data where no NamespaceOffloading can; each time that what they hold changes.
+  /// Reports the twins that hold data if no NamespaceOffloading can, each time that what they hold changes.
   void tell_held(const std::string& cluster, const core::HeldTwins& held);
-  /// Tells of the twins that stay for a while only, and looks again when the first of them goes.
+  /// Reports the twins that stay only for a while, and returns when to look again: when the first of them goes.
   kube::Outcome tell_leaving(std::string_view cluster, const core::TwinWish& wish,
                              const core::WantedTwins& twins) const;
   void enqueue(std::string_view cluster);
   void enqueue_all();
   void enqueue_request(const kube::ObjectKey& offloading);
-  /// Finds out which maps the NamespaceOffloadings touch that have changed, over several turns of the loop, and makes
-  /// these due. Whoever awaits it finds `offered_` up to date in the turn in which it returns.
+  /// Finds the maps that changed NamespaceOffloadings affect, over several turns of the loop, and enqueues them.
+  /// `offered_` is up to date in the turn of the loop in which this returns.
   asio::awaitable<void> see_requests();
   void see_request(const kube::ObjectKey& offloading);
   /// The requests that select a virtual node of the provider, and those whose twins its map asks for.
@@ -58,10 +58,10 @@ class OutgoingNamespaceMapController final : public Runnable {
   };
   Nodes nodes_of(std::string_view cluster) const;
 
-  /// What of a NamespaceMap decides which NamespaceOffloadings touch it.
+  /// The part of a NamespaceMap that decides which NamespaceOffloadings affect it.
   struct Destination {
-    std::string cluster;                        ///< to which it goes, "" = it does not go out
-    std::set<std::string, std::less<>> spaces;  ///< the namespaces for which it asks
+    std::string cluster;                        ///< the provider that it is for, "" = it is not an outgoing map
+    std::set<std::string, std::less<>> spaces;  ///< the namespaces for whose twins it asks
   };
   static Destination destination_of(const kube::Object& map);
 
@@ -74,7 +74,7 @@ class OutgoingNamespaceMapController final : public Runnable {
   kube::View<std::string> clusters_;                          ///< of VirtualNodes
   kube::View<Destination> destinations_;                      ///< of NamespaceMaps
   std::unordered_map<std::string, core::TwinMemory> memory_;  ///< by cluster
-  std::unordered_map<std::string, core::HeldTwins> told_;     ///< by cluster: what was told of data
+  std::unordered_map<std::string, core::HeldTwins> told_;     ///< by cluster: the data that was reported last
   std::unordered_map<std::string, kube::TimePoint> written_;  ///< by cluster: when its map was written last
   kube::Controller controller_;
 };

@@ -9,7 +9,7 @@ namespace {
 
 using kube::Outcome;
 
-/// What is looked at of a namespace: others write its status and annotations.
+/// The part of a namespace that counts: others write its status and annotations.
 std::string selected_by(const kube::Object& ns) {
   return kube::json::serialize(ns.labels()) + (ns.is_deleting() ? "-" : "+");
 }
@@ -32,7 +32,7 @@ SelectedNamespaces::SelectedNamespaces(Context context)
 asio::awaitable<Outcome> SelectedNamespaces::reconcile(kube::WorkKey work) {
   const core::NamespaceSelection& selection = context_.settings.namespaces.selected_namespaces;
   auto ns = namespaces_->find(work.object);
-  // With the namespace everything in it goes.
+  // Everything in the namespace goes with it.
   if (!ns || ns->is_deleting()) co_return Outcome::done();
   const std::string& own = context_.settings.liqo_namespace;
   auto offloading = offloadings_->find({work.object.name, std::string(api::namespace_offloading_name)});
@@ -52,7 +52,7 @@ asio::awaitable<Outcome> SelectedNamespaces::offload(kube::Object ns) {
   auto made =
       co_await context_.home.api().create(api::kinds::namespace_offloadings, selection.forge_offloading(ns.name()));
   if (!made) {
-    // The cache brings what is there already; a namespace that goes takes nothing new.
+    // The cache shows an existing NamespaceOffloading; nothing can be created in a namespace that is being deleted.
     if (made.error().is_already_exists() || made.error().is_not_found()) co_return Outcome::done();
     co_return Outcome::retry(std::move(made.error()).in("offloading the namespace for its labels"));
   }
@@ -63,7 +63,7 @@ asio::awaitable<Outcome> SelectedNamespaces::offload(kube::Object ns) {
 }
 
 asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) {
-  // The end of a NamespaceOffloading ends everything that runs elsewhere: a cache that may be stale is not enough.
+  // Deleting a NamespaceOffloading ends all its pods elsewhere: a cache that may be stale is not enough.
   auto ns = co_await context_.home.api().get(kube::resources::namespaces, {"", std::string(offloading.ns())});
   if (!ns && ns.error().is_not_found()) co_return Outcome::done();
   if (!ns) co_return Outcome::retry(std::move(ns.error()).in("reading the labels of the namespace"));
@@ -71,7 +71,7 @@ asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) 
                        context_.settings.namespaces.selected_namespaces.selects(*ns, context_.settings.liqo_namespace);
   namespaces_->observe(std::move(*ns));
   if (is_kept) co_return Outcome::done();
-  // Somebody who takes the annotation away meanwhile keeps the NamespaceOffloading.
+  // If a user removes the annotation meanwhile, the NamespaceOffloading stays.
   auto removed = co_await context_.home.api().remove(
       api::kinds::namespace_offloadings, offloading.key(),
       {.uid = std::string(offloading.uid()), .resource_version = std::string(offloading.resource_version())});

@@ -1,4 +1,4 @@
-// Namespaces with the labels that the operator has named → their NamespaceOffloadings.
+// Creates NamespaceOffloadings for namespaces whose labels the operator has selected.
 #pragma once
 
 #include "controllers/common/context.hpp"
@@ -7,9 +7,9 @@
 
 namespace liqo::controllers {
 
-/// Offloads the namespaces that `NamespaceSettings::selected_namespaces` selects, and takes that back where their
-/// labels are gone, or the selector has become another one. NamespaceOffloadings that somebody else has made are left
-/// alone. Only made where something is selected: where an operator removes the setting, what is offloaded stays so. One
+/// Offloads the namespaces that `NamespaceSettings::selected_namespaces` selects, and takes that back if their labels
+/// are gone, or the selector has changed. NamespaceOffloadings that others have made are left alone. This controller
+/// exists only if the operator has selected something: after the setting is removed, offloaded namespaces stay so. One
 /// thread.
 class SelectedNamespaces final : public Runnable {
  public:

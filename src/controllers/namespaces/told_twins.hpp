@@ -1,4 +1,4 @@
-// What NamespaceMaps tell of the twins of each namespace.
+// The states of each namespace's twins, as NamespaceMaps report them.
 // Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
 // Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
@@ -16,42 +16,43 @@
 
 namespace liqo::controllers {
 
-/// Reads all NamespaceMaps, and counts those that are ours. One thread.
+/// Reads all NamespaceMaps, and uses those that are ours. One thread.
 class ToldTwins {
  public:
-  /// What is called after a change. Neither may suspend.
+  /// Called after a change. Neither may suspend.
   struct Handlers {
-    /// Something else is told of the twin of a namespace.
+    /// The reported state of a namespace's twin has changed.
     std::function<void(const std::string& ns)> changed;
-    /// That may be so for every namespace. Also called after each list.
+    /// It may have changed for every namespace. Also called after each list.
     std::function<void()> all_changed;
   };
 
-  /// Ends with the handle, as a kube::View. `offered` outlives it. Of what is there already nothing is told.
+  /// Lives as long as the handle, as a kube::View does. `offered` outlives it. Handlers are not called for maps that
+  /// exist already.
   ToldTwins(kube::InformerHandle& maps, const OfferedNodes& offered, Handlers handlers);
   ToldTwins(const ToldTwins&) = delete;
   ToldTwins& operator=(const ToldTwins&) = delete;
 
-  /// What the NamespaceMaps that count say of the twin of a namespace.
+  /// The states of a namespace's twin, as reported by the NamespaceMaps that count.
   std::vector<core::ToldTwin> of(const std::string& ns) const;
   /// The namespaces that wait for their twin in that cluster.
   std::vector<std::string> awaiting(std::string_view cluster) const;
-  /// Finds out anew which of the maps named after a cluster count: a peer may write maps in its own tenant namespace,
-  /// where it has no say about another cluster. Answers whether one has begun to count, or does not any more.
+  /// Finds out again which of the maps named after a cluster count: a peer may write maps in its own tenant namespace,
+  /// and must not speak there for another cluster. Returns whether that has changed for any map.
   bool recount(std::string_view cluster);
 
  private:
-  /// What a NamespaceMap says of each namespace.
+  /// The entries of a NamespaceMap for one namespace each.
   struct Map {
     struct Twin {
-      std::string asked;           ///< name of the twin that is asked for, "" = none is
-      std::string phase, message;  ///< the provider's words
+      std::string asked;           ///< name of the requested twin, "" = none is requested
+      std::string phase, message;  ///< as the provider reports them
       std::string kept;            ///< why the provider keeps it against our wish, "" = it does not
       bool operator==(const Twin&) const = default;
     };
     bool is_outgoing = false;  ///< to the cluster that it is named after
     bool is_deleting = false;
-    std::size_t asked = 0;  ///< for how many namespaces it asks
+    std::size_t asked = 0;  ///< the number of namespaces for which it asks
     std::map<std::string, Twin, std::less<>> twins;
   };
   static Map map_of(const kube::Object& map);

@@ -24,7 +24,7 @@ namespace annotations = api::annotations;
 namespace kinds = api::kinds;
 namespace labels = api::labels;
 
-/// What happens at one moment is planned together.
+/// Changes at the same moment are planned together.
 constexpr kube::Duration settle_time = 50ms;
 constexpr std::chrono::seconds look_interval = JudgedRoles::look_interval, retry_interval = JudgedRoles::retry_interval;
 constexpr kube::Duration changed_pause = 200ms;
@@ -76,7 +76,7 @@ TwinPodBounds::TwinPodBounds(Context context)
     if (key.name == core::twin_pods_quota_name) twin_changed(key);
   });
   controller_.watch(bindings_, [this, twin_changed](const kube::ObjectKey& key) {
-    // The RoleBinding that every twin has bears the name of the tenant namespace.
+    // The RoleBinding that every twin has is named after the tenant namespace.
     if (key.name != tenant_of(key.ns)) twin_changed(key);
   });
 }
@@ -96,7 +96,7 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
   if (ns && core::is_tenant_namespace(*ns)) {
     const auto policy = core::admission::read_pod_policy(ns->annotation(annotations::pod_policy));
     std::vector<std::string> roles = policy ? policy->cluster_roles : std::vector<std::string>();
-    // A consumer that had roles once may have left something, also before this process began.
+    // A consumer that once had roles may have left something, even before this process began.
     const bool is_new = !roles_.contains(name);
     if (!is_new && roles_[name] == roles) {
       enqueue(name);
@@ -179,7 +179,7 @@ TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
       pass.versions[key.name] = quota->resource_version();
       last_used_[key.name] = twin.used;
     } else if (const auto last = last_used_.find(key.name); twin.leaving && last != last_used_.end()) {
-      // The pods of a twin may end after its ResourceQuota has gone.
+      // The pods of a twin may end after its ResourceQuota is gone.
       twin.exists = true;
       twin.admitted = twin.used = last->second;
     }
@@ -200,7 +200,7 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   Roles roles = std::move(looked);
   Pass pass = begin(*tenant);
   KUBE_CO_TRYV(co_await unbind(pass, roles));
-  // A policy that cannot be understood gives no rights, and leaves what runs bounded.
+  // A policy that cannot be parsed gives no rights, and leaves running pods bounded.
   if (policy && policy->cluster_roles.empty()) {
     told_.erase(pass.tenant);
     KUBE_CO_TRYV(co_await remove_bounds(pass));
@@ -253,7 +253,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
     const core::TwinPodsQuota wanted{.consumer = pass.consumer, .hard = hard, .kinds = kinds};
     if (!existing && !twin.exists) {
       auto created = co_await home.create(kinds::resource_quotas, core::forge_twin_pods_quota(twin.twin, wanted));
-      // One without our labels, which the cache does not hold, gets them.
+      // A ResourceQuota without our labels, which the cache does not have, gets them.
       if (!created && created.error().is_already_exists()) {
         created = co_await home.get(kinds::resource_quotas, key);
         if (created)
@@ -271,7 +271,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bound_pods(Pass& pass, const 
         note(result, std::move(created.error()), "creating ResourceQuota " + key.text());
       continue;
     }
-    // A plan is made for what was there; what has changed meanwhile is planned anew.
+    // The plan was made for an earlier state; changes meanwhile are planned again.
     const auto version = pass.versions.find(twin.twin);
     if (!existing || version == pass.versions.end() || existing->resource_version() != version->second) {
       pass.again = true;
@@ -302,7 +302,7 @@ bool TwinPodBounds::is_recounted(const kube::Object& quota, const std::set<std::
   const auto [known, is_new] = uncounted_.try_emplace(twin, Uncounted{.at = now, .pause = retry_interval});
   Uncounted& waits = known->second;
   if (is_new || now - waits.at < waits.pause) return false;
-  // What is never counted is no definition of this cluster: Kubernetes looks by itself every five minutes.
+  // A kind that is never counted is not defined in this cluster: Kubernetes looks by itself every five minutes.
   waits = {.at = now, .pause = std::min<kube::Duration>(2 * waits.pause, 1h)};
   return true;
 }
@@ -312,7 +312,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::remove_bounds(const Pass& pas
   for (const core::TwinPods& twin : pass.twins) {
     const kube::ObjectKey key = quota_of(twin.twin);
     const auto quota = bounds_->find(key);
-    // The end of the RoleBinding brings it back here.
+    // The removal of the RoleBinding enqueues the consumer.
     if (!quota || twin.leaving || !bindings_->store().keys(by_twin, twin.twin).empty()) continue;
     auto removed = co_await kube::remove_object(
         context_.home.api(), kinds::resource_quotas, key,
@@ -338,16 +338,16 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
     if (!ns || ns->is_deleting() || !quota) continue;
     core::TwinPods twin;
     core::read_twin_quota(*quota, twin);
-    // A change of its status brings it back here.
+    // A change of its status enqueues the consumer.
     if (!core::is_bounded(twin, pass.granted)) continue;
     for (const std::string& role : roles.bound) {
-      // The change of the policy has made the consumer due again.
+      // The change of the policy has enqueued the consumer.
       if (!is_named(pass.tenant, role)) continue;
       const kube::Object wanted = core::forge_tenant_role_binding(
           planned.twin, {.tenant_namespace = pass.tenant, .consumer = pass.consumer, .role = role},
           ns->annotation(annotations::managed_by_namespace_map));
       const kube::ObjectKey key = wanted.key();
-      // A RoleBinding of ours that differs has been deleted, and its end brings the twin back here.
+      // A RoleBinding of ours that differs has been deleted, and its removal enqueues the twin.
       const auto existing = bindings_->find(key);
       if (existing && core::is_tenant_role_binding(*existing)) continue;
       if (const auto known = refused_.find(key); known != refused_.end()) {

@@ -1,5 +1,5 @@
-// The provider's half of custom kinds: the further ClusterRoles of a consumer in its twins, and what may run there
-// because of them.
+// The provider's half of custom kinds: binds further ClusterRoles of a consumer in its twins, and bounds the pods that
+// may run there because of them.
 #pragma once
 
 #include <map>
@@ -19,9 +19,9 @@
 namespace liqo::controllers {
 
 /// Guarantees, for consumers whose policy names ClusterRoles: a role is bound in a twin only while it passes
-/// `core::judge_tenant_role`, and only where a ResourceQuota counts the pods; the ResourceQuotas of all twins together
-/// let no more run than is granted (`core::plan_twin_pods`); and they go after the last such RoleBinding. What cannot
-/// be bound is told by an Event on the tenant namespace, and tried again. One thread.
+/// `core::judge_tenant_role`, and only if a ResourceQuota counts the pods. The ResourceQuotas of all twins together let
+/// no more run than is granted (`core::plan_twin_pods`), and are removed after the last such RoleBinding. A role that
+/// cannot be bound is reported by an Event on the tenant namespace, and tried again. One thread.
 class TwinPodBounds final : public Runnable {
  public:
   explicit TwinPodBounds(Context context);
@@ -37,9 +37,9 @@ class TwinPodBounds final : public Runnable {
     std::string tenant, consumer;
     core::Resources granted = {};
     std::vector<core::TwinPods> twins = {};
-    std::map<std::string, std::string> versions = {};  ///< of the ResourceQuotas that the plan is made of
+    std::map<std::string, std::string> versions = {};  ///< of the ResourceQuotas that the plan is made from
     bool again = false;                                ///< something has changed meanwhile
-    bool waits = false;                                ///< a kind is not counted yet
+    bool waits = false;                                ///< until a kind is counted
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Result<void>> unbind(const Pass& pass, const Roles& roles);
@@ -53,23 +53,23 @@ class TwinPodBounds final : public Runnable {
   Pass begin(const kube::Object& tenant);
   void tell(const kube::Object& tenant, const std::vector<std::string>& problems);
   void recount(const kube::ObjectKey& key);
-  /// Counts all of a twin anew.
+  /// Counts all pods of a twin again.
   void recount_twin(const std::string& ns);
   void see_namespace(const kube::Change& change);
-  /// Drops what is known of ClusterRoles that no policy names any more.
+  /// Forgets the ClusterRoles that no policy names any more.
   void forget_roles();
-  /// The tenant namespace of the consumer whose twin a namespace is, or was last; "" = nobody's.
+  /// The tenant namespace of the consumer whose twin a namespace is, or was last; "" = it is no twin.
   std::string tenant_of(const std::string& ns) const;
   void enqueue(const std::string& tenant);
 
   Context context_;
   kube::InformerHandle shadows_, pods_, namespaces_, bindings_, bounds_, grants_;
   JudgedRoles judged_;
-  std::optional<quota::PodSurroundings> surroundings_;     ///< from when a consumer has roles
+  std::optional<quota::PodSurroundings> surroundings_;     ///< set once a consumer has roles
   std::map<std::string, std::vector<std::string>> roles_;  ///< tenant namespace to the ClusterRoles of its policy
-  std::map<std::string, std::string> twins_;               ///< namespace to the tenant namespace that it is for
+  std::map<std::string, std::string> twins_;               ///< namespace to the tenant namespace of its consumer
   core::TwinPodCount count_;                               ///< of the ShadowPods of consumers with roles
-  std::map<std::string, core::Resources> last_used_;       ///< of each twin, for when it is leaving
+  std::map<std::string, core::Resources> last_used_;       ///< of each twin, used when it is leaving
   struct Uncounted {
     kube::TimePoint at{};    ///< when kube-controller-manager was reminded last
     kube::Duration pause{};  ///< until it is again

@@ -5,7 +5,7 @@
 namespace liqo::controllers {
 
 std::optional<std::int64_t> KubeletPorts::claim_of(const std::string& node) const {
-  // What is decided comes first.
+  // Assignments that were not written yet come first.
   if (const auto decided = decided_.find(node); decided != decided_.end()) return decided->second;
   if (const auto shown = shown_.find(node); shown != shown_.end()) return shown->second;
   return std::nullopt;
@@ -30,7 +30,7 @@ bool KubeletPorts::are_all_taken() const { return holders_.size() == std::size_t
 
 std::size_t KubeletPorts::placed() const {
   if (!are_all_taken()) return holders_.size();
-  // With no port left, the first is that of all others, too.
+  // If no port is left, all other nodes share the first one.
   return holders_.size() + holders_.at(range_.first).size() - 1;
 }
 
@@ -68,7 +68,7 @@ KubeletPorts::Decision KubeletPorts::decide(const std::string& node) {
   Decision decision{.port = port_for(node)};
   decided_.insert_or_assign(node, decision.port);
   read_claim(node);
-  // Only the first one is ever shared, by those for whom no other is left.
+  // Only the first port is ever shared, by nodes for which no other is left.
   const bool is_shared =
       range_.count > 1 && decision.port == range_.first && claims_.size() > std::size_t(range_.count);
   if (is_shared)

@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-/// Between two looks at pods that end, and until a session has ended.
+/// The pause between two looks at pods that end, and while a session ends.
 constexpr kube::Duration ending_pause = 2s, session_pause = 200ms;
 /// One look reads every twin of the provider, of which there may be thousands.
 constexpr kube::Duration look_guard = 10min;
@@ -60,7 +60,7 @@ NamesakeController::NamesakeController(ConnectProvider connect, const ProviderSe
 void NamesakeController::enqueue(const std::string& name) {
   const auto keys = virtual_nodes_->store().keys(by_node_name, name);
   for (const kube::ObjectKey& key : keys) {
-    // One that is alone has nothing to stand aside for, unless it did until now.
+    // A VirtualNode without a namesake need not stand aside, unless it did until now.
     if (keys.size() < 2 && !ended_.contains(key)) continue;
     const auto node = virtual_nodes_->find(key);
     controller_.enqueue({node ? std::string(VirtualNode(*node).cluster_id()) : "", key});
@@ -114,14 +114,14 @@ asio::awaitable<Outcome> NamesakeController::conclude(kube::Object virtual_node)
   const kube::TimePoint now = context_.clock.now();
   if (ended.uid != virtual_node.uid()) ended = {.uid = std::string(virtual_node.uid()), .since = now};
   ended.is_certain = ended.is_certain || now - ended.since >= core::order_doubt;
-  // An order that was on its way when its session ended may have been stored since.
+  // A ShadowPod whose create was under way when its session ended may have been stored since.
   if (!ended.is_certain) co_return Outcome::again_after(core::order_doubt);
   co_return Outcome::done();
 }
 
 asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_pods(kube::Object virtual_node, kube::Object older) {
   const std::string cluster(VirtualNode(virtual_node).cluster_id());
-  // At one provider the pods of a name are the same pods, and they are those of the older one.
+  // If both have the same provider, their pods are the same, and belong to the older one.
   if (cluster == VirtualNode(older).cluster_id()) co_return std::size_t{0};
   const kube::ObjectKey secret_key{std::string(virtual_node.ns()),
                                    std::string(VirtualNode(virtual_node).kubeconfig_secret())};
@@ -172,13 +172,13 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_in(kube::Api&
           found.push_back(std::move(object));
         return true;
       });
-  // Twins go, and the right to read them with them.
+  // Twins are removed, and with them the right to read them.
   if (!listed && listed.error().is_permanent()) co_return std::size_t{0};
   if (!listed)
     co_return kube::fail(std::move(listed.error()), "listing what is left at cluster " + forging.clusters.remote);
   for (const kube::Object& object : found) {
     if (object.is_deleting()) continue;
-    // The older one may have gone meanwhile: then these are the pods of the Node.
+    // The older one may be gone by now: then these are the pods of the Node.
     if (!stands_aside(virtual_node)) co_return kube::fail(kube::Errc::closed, "the VirtualNode stands aside no more");
     KUBE_CO_TRYV(co_await kube::remove_object(
         provider, twin.resource, object.key(),

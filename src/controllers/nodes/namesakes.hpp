@@ -1,4 +1,4 @@
-// The VirtualNodes whose Node is that of an older one of the same name.
+// Handles VirtualNodes whose Node belongs to an older VirtualNode of the same name.
 // Tested by test/unit/controllers/nodes/namesakes_test.cpp.
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace liqo::controllers {
 
-/// Has a VirtualNode stand aside while an older one in another namespace has its name: its pods at the provider end,
-/// its conditions say why, and its deletion waits for nothing but these pods. It touches neither the Node, its lease,
-/// nor pods at home, all of which belong to the older one; when that goes, the next one takes over. Admission refuses
-/// such VirtualNodes, so these were made without it. A provider that hangs delays only its own. One thread.
+/// Makes a VirtualNode stand aside while an older one in another namespace has its name. Its pods at the provider end,
+/// its conditions say why, and its deletion waits only for these pods. It does not touch the Node, the lease, or pods
+/// at home: all of them belong to the older one. When that goes, the next one takes over. Admission refuses such
+/// VirtualNodes, so these were created without it. A provider that hangs delays only its own VirtualNodes. One thread.
 class NamesakeController {
  public:
   /// `sessions` and `notices` outlive it.
@@ -29,29 +29,29 @@ class NamesakeController {
   bool is_busy() const { return controller_.is_busy(); }
 
  private:
-  /// Has all VirtualNodes of that name looked at again.
+  /// Enqueues all VirtualNodes of that name.
   void enqueue(const std::string& name);
   /// When a VirtualNode was first seen to have nothing left at its provider.
   struct Ended {
     std::string uid;
     kube::TimePoint since{};
-    bool is_certain = false;  ///< also what was on its way then
+    bool is_certain = false;  ///< requests that were under way then have been waited for, too
   };
-  /// Whether there still is an older VirtualNode of its name.
+  /// Whether there is still an older VirtualNode of its name.
   bool stands_aside(const kube::ObjectKey& virtual_node) const;
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  /// Ends what the VirtualNode still has at its provider; answers how many ShadowPods are left.
+  /// Ends what the VirtualNode still has at its provider; returns how many ShadowPods are left.
   asio::awaitable<kube::Result<std::size_t>> end_pods(kube::Object virtual_node, kube::Object older);
-  /// The same over a connection.
+  /// Ends the pods over a connection; returns how many ShadowPods are left.
   asio::awaitable<kube::Result<std::size_t>> end_pods_over(std::shared_ptr<ProviderLink> link,
                                                            kube::Object virtual_node);
-  /// Deletes what the VirtualNode has in one twin; answers how many objects there were.
+  /// Deletes what the VirtualNode has in one twin; returns how many objects there were.
   asio::awaitable<kube::Result<std::size_t>> end_in(kube::Api& provider, kube::Collection twin,
                                                     core::ForgingContext forging, kube::ObjectKey virtual_node);
-  /// Its conditions, and an Event.
+  /// Reports why it stands aside: in conditions, and by an Event.
   asio::awaitable<kube::Result<void>> tell(kube::Object virtual_node, kube::Object older,
                                            const kube::Result<std::size_t>& left);
-  /// How the reconcile ends where nothing is left.
+  /// Ends the reconcile once nothing is left at the provider.
   asio::awaitable<kube::Outcome> conclude(kube::Object virtual_node);
 
   ConnectProvider connect_;

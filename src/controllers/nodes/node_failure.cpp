@@ -13,7 +13,7 @@ using kube::Outcome;
 
 namespace {
 
-/// Of a node only what tells its state is needed here.
+/// Only the fields of a node that show its state are needed here.
 void prune_node(kube::json::object& tree) {
   tree.erase("spec");
   keep_fields_of(tree, "status", {"conditions"});
@@ -28,7 +28,7 @@ NodeFailureController::NodeFailureController(Context context)
       controller_(context, {.name = "node_failure", .fill = [this] { enqueue_all(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto all = [this] { enqueue_all(); };
-  // Nodes report every few seconds, and many pods may end at a time: only what a Node says of itself anew counts.
+  // Nodes report every few seconds, and many pods may end at a time: only a change of a Node's state counts.
   controller_.watch(
       nodes_,
       [this](const kube::Change& node) {

@@ -1,4 +1,4 @@
-// Lets consumers' pods go that are on a Node which is not Ready, so that they can run elsewhere.
+// Removes consumers' pods from a Node that is not Ready, so that they can run elsewhere.
 // Tested by test/sim/trouble_test.cpp.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace liqo::controllers {
 
-/// Deletes by force the pods of consumers that are being deleted, are past their grace time, and whose node is not
-/// Ready: Kubernetes itself keeps them until somebody acts. What still runs on a node that is only cut off may then run
-/// twice, which is why it has to be switched on (`--enable-node-failure-controller`). One thread.
+/// Deletes by force the pods of consumers that are being deleted, are past their grace period, and whose node is not
+/// Ready: Kubernetes itself keeps them until a person acts. A pod on a node that is only cut off may then run twice, so
+/// an operator has to enable this (`--enable-node-failure-controller`). One thread.
 class NodeFailureController final : public Runnable {
  public:
   explicit NodeFailureController(Context context);

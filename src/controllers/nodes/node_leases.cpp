@@ -5,7 +5,7 @@
 namespace liqo::controllers {
 namespace {
 
-/// Leases that are renewed side by side.
+/// The number of leases that are renewed concurrently.
 constexpr std::size_t max_renewals = 16;
 
 }  // namespace
@@ -43,7 +43,7 @@ asio::awaitable<void> NodeLeases::renew(std::string name, std::string uid) {
     leases_.insert_or_assign(name, kube::Object(std::as_const(*written)));
     co_return;
   }
-  // Read again next time: somebody else wrote it, or it was removed with an earlier Node of this name.
+  // It is read again next time: another client wrote it, or it was removed with an earlier Node of this name.
   leases_.erase(name);
   log_.warn("the node's lease was not renewed", {{"node", name}, {"error", written.error()}});
 }

@@ -10,19 +10,19 @@
 
 namespace liqo::controllers {
 
-/// The leases by which kube-controller-manager sees that somebody looks after a Node. One thread.
+/// The leases by which kube-controller-manager sees that a Node is looked after. One thread.
 class NodeLeases {
  public:
   explicit NodeLeases(Context context) : context_(context), log_("virtual-node") {}
 
-  /// Renews the lease of a Node with that UID, or makes it.
+  /// Renews or creates the lease of the Node with that UID.
   asio::awaitable<void> renew(std::string name, std::string uid);
   struct Holder {
     std::string name, uid;
   };
-  /// Renews many, some at a time: one that is slow must not make the others late.
+  /// Renews many leases, some at a time: a slow one must not make the others late.
   asio::awaitable<void> renew_all(std::vector<Holder> nodes);
-  /// The Node goes.
+  /// Forgets a Node that is being removed.
   void forget(const std::string& name) { leases_.erase(name); }
 
  private:

@@ -33,7 +33,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> NodeWriter::create(co
       kube::resources::nodes,
       core::forge_node({.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx}, context_.clock.wall()));
   if (!created && created.error().is_already_exists()) {
-    // Not in the cache of virtual nodes: look whose it is.
+    // The Node is not in the cache of virtual nodes: find out who owns it.
     KUBE_CO_TRY(live, co_await home.get(kube::resources::nodes, key), "looking at the Node of that name");
     co_return std::move(live);
   }
@@ -60,7 +60,7 @@ asio::awaitable<kube::Result<void>> NodeWriter::update(const kube::Object& objec
   const core::NodePlan plan = core::plan_node(node, {.virtual_node = VirtualNode(wish), .health = health, .ctx = ctx},
                                               context_.clock.wall(), earliest_refresh - 5s);
   const auto* refusal = std::get_if<core::node_action::Refuse>(&plan);
-  // There is a session only where the Node is ours: the pods of a machine are not.
+  // There is a session only if the Node is ours: the pods of a machine are not ours.
   parts_.sessions.note_foreign(object.key(), refusal ? refusal->why : "");
   if (refusal) {
     parts_.ports_changed(parts_.ports.forget(key.name));
@@ -112,9 +112,9 @@ void NodeWriter::tell_readiness(const kube::ObjectKey& node, std::string why) {
 kube::Object NodeWriter::with_template(const kube::Object& virtual_node, const kube::Object* node) const {
   if (parts_.templates.is_known())
     if (const auto options = parts_.templates.of(virtual_node))
-      // ClusterReflection tells what is refused.
+      // ClusterReflection reports what is refused.
       return *options ? core::with_extras(virtual_node, core::node_extras(**options).usable) : virtual_node;
-  // Selectors of namespaces and pods may go by what it said last.
+  // Selectors of namespaces and pods may depend on the last known labels.
   return node ? core::with_extras(virtual_node, core::applied_extras(*node)) : virtual_node;
 }
 

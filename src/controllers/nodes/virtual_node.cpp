@@ -22,7 +22,7 @@ using api::VirtualNode;
 using kube::Outcome;
 namespace action = core::virtual_node_action;
 
-/// How soon a closed node is looked at again: whether there is room shows only where somebody asks.
+/// How soon a closed node is looked at again: only an order shows whether there is room.
 constexpr kube::Duration closed_pause = 5s;
 
 }  // namespace
@@ -55,7 +55,7 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBu
       namesakes_(std::move(connect), sessions_, notices_, context),
       controller_(context, {.name = "virtualnode"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
-  // One that goes or comes may leave the Node of its name to another one, or take it.
+  // A VirtualNode that is deleted or created may leave the Node of its name to another one, or take it over.
   virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
     enqueue(key);
     enqueue_nodes({key.name});
@@ -86,7 +86,7 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBu
 VirtualNodeController::~VirtualNodeController() = default;
 
 asio::awaitable<void> VirtualNodeController::run() {
-  // The Nodes end first: without its session a Node would look as if its provider were not there.
+  // The Nodes end first: without its session a Node would look as if its provider were unreachable.
   kube::async::TaskGroup sessions(co_await asio::this_coro::executor), nodes(co_await asio::this_coro::executor);
   std::exception_ptr lost;
   sessions.spawn(kube::async::vital(sessions_.run(), nodes, lost));
@@ -157,12 +157,12 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
 }
 
 void VirtualNodeController::forget(const std::string& name) {
-  // The Node is that of the others of this name.
+  // The Node belongs to another VirtualNode of this name.
   if (!virtual_nodes_->store().keys(by_node_name, name).empty()) return;
   leases_.forget(name);
   writer_.forget(name);
   enqueue_nodes(ports_.forget(name));
-  // A create that was answered after its VirtualNode had gone left this Node behind.
+  // A create that was answered after its VirtualNode was gone left this Node behind.
   if (const kube::ObjectKey node{"", name}; nodes_->store().contains(node)) controller_.enqueue({node.name, node});
 }
 
@@ -176,7 +176,7 @@ asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
     forget(key.name);
     co_return Outcome::done();
   }
-  // Nothing of the Node is its own then, and NamesakeController looks after it.
+  // The Node then does not belong to it, and NamesakeController handles it.
   if (older_namesake(*virtual_nodes_, *object)) co_return Outcome::done();
   if (object->is_deleting()) co_return co_await tear_down(*object);
 
@@ -206,7 +206,7 @@ asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_n
       written = co_await writer_.write(virtual_node, health_of(virtual_node));
       const action::Tell how = core::tell_written(written);
       done = co_await set_condition(key, how.condition());
-      // Only now do pods end whose owners make others elsewhere.
+      // Only now may refused pods end: their owners make others elsewhere.
       if (ProviderSession* session = sessions_.find(key); done && written && session)
         session->pods().set_closed(due->is_closed, due->is_told);
     } else if (std::holds_alternative<action::FreePort>(step)) {

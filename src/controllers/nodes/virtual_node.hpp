@@ -1,4 +1,4 @@
-// VirtualNode → Node.
+// Reconciles VirtualNodes: keeps their Nodes, leases and conditions, and their sessions.
 // Tested by test/unit/controllers/nodes/network_check_test.cpp.
 // Tested by test/sim/main.cpp.
 #pragma once
@@ -21,10 +21,10 @@
 
 namespace liqo::controllers {
 
-/// Keeps, where this process leads, the Node of each VirtualNode, its lease and the VirtualNode's conditions. Deleting
-/// a VirtualNode drains the Node first: pods are evicted with regard to disruption budgets, and the session with the
-/// provider works until nothing is left. Pods of a provider that is declared permanently unreachable are removed by
-/// force. Of several VirtualNodes of one name the oldest has the Node. The sessions run on every replica. One thread.
+/// While this process leads, keeps the Node of each VirtualNode, its lease and the VirtualNode's conditions. Deleting a
+/// VirtualNode drains the Node first: evictions respect PodDisruptionBudgets, and the session with the provider works
+/// until nothing is left. Pods of a provider that is declared permanently unreachable are removed by force. Of several
+/// VirtualNodes of one name the oldest has the Node. The sessions run on every replica. One thread.
 class VirtualNodeController {
  public:
   /// `budgets` outlive it.
@@ -48,20 +48,20 @@ class VirtualNodeController {
     bool is_foreign = false;  ///< see core::why_foreign()
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
-  /// Takes the steps of the plan.
+  /// Carries out the plan.
   asio::awaitable<kube::Outcome> carry_out(kube::Object virtual_node, core::virtual_node_action::Keep plan);
-  /// A VirtualNode of that name has gone.
+  /// Forgets a VirtualNode that is gone.
   void forget(const std::string& name);
-  /// Deletes a Node of ours whose VirtualNode had gone before the server carried out its creation.
+  /// Deletes a Node of ours whose VirtualNode was gone before the server carried out the creation of the Node.
   asio::awaitable<kube::Outcome> remove_orphan(kube::ObjectKey node_key);
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
-  /// Drains and deletes the Node of a VirtualNode that does not want one any more.
+  /// Drains and deletes the Node of a VirtualNode that wants none any more.
   asio::awaitable<kube::Outcome> withdraw_node(kube::Object virtual_node, kube::Object node);
-  /// Drains the Node and deletes it; answers when to look again, zero = it is gone. `since` as for drain().
+  /// Drains the Node and deletes it; returns when to look again, zero = it is gone. `since` as for drain().
   asio::awaitable<kube::Result<kube::Duration>> remove_node(kube::Object virtual_node, kube::Object node,
                                                             std::string since);
   struct Drained {
-    kube::Duration look_again{};          ///< zero: no pod is left that has to be waited for
+    kube::Duration look_again{};          ///< zero: there is no pod left to wait for
     std::vector<kube::Object> leftovers;  ///< pods that go with the Node
   };
   /// `since`: when the removal of the node began. `force`: the provider is gone for good, and the pods with it.
@@ -75,7 +75,7 @@ class VirtualNodeController {
 
   Context context_;
   kube::InformerHandle virtual_nodes_, nodes_, slices_;
-  kube::View<NodeIdentity> node_identities_;  ///< for heartbeats, which are to parse no Node
+  kube::View<NodeIdentity> node_identities_;  ///< for heartbeats, which must not parse Nodes
   PeerNotices notices_;
   KubeletPorts ports_;
   OptionsTemplates templates_;

@@ -9,7 +9,7 @@
 namespace liqo::controllers {
 
 /// Sets a condition of the VirtualNode as `virtual_nodes` has it now, unless it is so already or the object is gone.
-/// What `context` and `condition` refer to outlives the call.
+/// The objects that `context` and `condition` refer to outlive the call.
 asio::awaitable<kube::Result<void>> set_virtual_node_condition(const Context& context, kube::Informer& virtual_nodes,
                                                                kube::ObjectKey key, kube::Condition condition);
 

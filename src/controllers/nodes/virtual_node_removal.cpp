@@ -1,4 +1,4 @@
-// How the Node of a virtual node goes: drained, and with everything that is on it.
+// Removes the Node of a virtual node: drains it, and removes the pods that are left on it.
 #include "controllers/common/guarded_write.hpp"
 #include "controllers/common/older_namesake.hpp"
 #include "controllers/common/scopes.hpp"
@@ -24,17 +24,18 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-/// Between two looks at a node that is being drained, each of which lists its pods: in general, and while only a few
-/// are left that are ending.
+/// The pause between two looks at a node that is being drained, each of which lists its pods: in general, and while
+/// only a few ending pods are left.
 constexpr kube::Duration drain_pause = 2s, ending_pause = 400ms;
 constexpr std::size_t few_pods = 50;
-/// Pods of one Node that are evicted side by side.
+/// The number of pods of one Node that are evicted concurrently.
 constexpr std::size_t max_evictions = 16;
 constexpr std::string_view node_not_wanted = "NodeNotWanted";
-/// On a pod that keeps its Node from being removed.
+/// The reason of the Event on a pod that keeps its Node from being removed.
 constexpr std::string_view eviction_refused = "EvictionRefused";
 
-/// Removes a pod of which nobody will tell any more; one on which others have finalizers has its final phase first.
+/// Removes a pod of which no kubelet will report any more. If others have finalizers on it, it gets its final phase
+/// first.
 asio::awaitable<kube::Result<void>> remove_untold(Context context, kube::Object pod, std::string phase) {
   kube::Api& home = context.home.api();
   const kube::ObjectKey key = pod.key();
@@ -45,7 +46,7 @@ asio::awaitable<kube::Result<void>> remove_untold(Context context, kube::Object 
       (*patch)["metadata"].as_object()["resourceVersion"] = pod.resource_version();
       const kube::Patch body{kube::PatchType::strategic_merge, kube::json::serialize(*patch)};
       auto patched = co_await home.patch(kube::resources::pods, key, body, {.subresource = "status"});
-      // Somebody has changed the pod: it is looked at anew.
+      // The pod was changed: it is looked at again.
       if (!patched && (patched.error().is_not_found() || patched.error().is_conflict())) co_return kube::Result<void>();
       if (!patched) co_return kube::fail(std::move(patched.error()), phase);
     }
@@ -67,8 +68,8 @@ asio::awaitable<kube::Result<void>> evict(Context context, kube::Object pod) {
   co_return kube::Result<void>();
 }
 
-/// Whether the next look at the Node is all that has to follow: a disruption budget asks for patience (429), or the pod
-/// is gone (404), or is another one by now (409).
+/// Whether the failure needs nothing but another look at the Node: a PodDisruptionBudget does not allow the eviction
+/// yet (429), the pod is gone (404), or it was replaced by another one (409).
 bool may_pass(const kube::Failure& failure) {
   return failure.http_code() == 429 || failure.http_code() == 404 || failure.http_code() == 409;
 }
@@ -81,19 +82,20 @@ void tell_stays(const Context& context, const kube::Object& pod, const kube::Obj
                              kube::one_line(core::refusal_words(failure), core::max_refusal));
 }
 
-/// The pods that a Node's removal ends, and what came of it.
+/// The pods that a Node's removal ends, and the results.
 struct Eviction {
   const Context& context;
   const kube::Object& node;
   bool force;  ///< see VirtualNodeController::drain()
   std::vector<kube::Object> pods;
   bool all_end = true;
-  /// Of the first pod: the others are not to wait for whoever can mend it.
+  /// The failure of the first pod: the others must not wait until a person mends it.
   std::optional<kube::Failure> failure;
 };
 
 asio::awaitable<void> evict_one(Eviction& eviction, kube::Object pod) {
-  // Nobody will ever tell of the end of a pod of a lost provider: no budget and no grace period can be waited for.
+  // The end of a pod at a lost provider will never be reported, so neither a PodDisruptionBudget nor a grace period is
+  // waited for.
   auto ended = eviction.force
                    ? co_await remove_untold(eviction.context, pod, "removing a pod of a provider that is gone")
                    : co_await evict(eviction.context, pod);
@@ -101,7 +103,7 @@ asio::awaitable<void> evict_one(Eviction& eviction, kube::Object pod) {
   eviction.all_end = false;
   if (may_pass(ended.error())) co_return;
   const int code = ended.error().http_code();
-  // No other pod would get another answer.
+  // All other pods would get the same answer.
   if (code == 0 || code > 500)
     eviction.pods.clear();
   else
@@ -113,12 +115,12 @@ asio::awaitable<void> evict_one(Eviction& eviction, kube::Object pod) {
 
 asio::awaitable<Outcome> VirtualNodeController::remove_orphan(kube::ObjectKey node_key) {
   const auto node = nodes_->find(node_key);
-  // Only the Node's own events bring this key, and the VirtualNodes may come later.
+  // Only the Node's own events enqueue this key, and the VirtualNodes may be read later.
   if (!virtual_nodes_->has_synced()) co_return Outcome::again_after(100ms);
   if (!node || !node->has_annotation(api::annotations::applied_node) ||
       !virtual_nodes_->store().keys(by_node_name, node_key.name).empty())
     co_return Outcome::done();
-  // A consistent read: the cache may be behind another replica, which has made the Node.
+  // A consistent read: another replica may have made the Node, and the cache may lag behind.
   const kube::ListOptions options{.selection = {.field_selector = kube::name_is(node_key.name)}, .limit = 1};
   KUBE_CO_TRY(page, co_await context_.home.api().list(api::kinds::virtual_nodes, "", options),
               "looking for the VirtualNode of a Node");
@@ -137,7 +139,7 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   if (!virtual_node.has_finalizer(api::finalizers::virtual_node)) co_return Outcome::done();
   auto node = nodes_->find(node_key);
   if (!node) {
-    // A Node whose creation got no answer may be there all the same, and nobody looks for it later.
+    // A Node whose create got no answer may exist all the same, and nothing looks for it later.
     auto live = co_await context_.home.api().get(kube::resources::nodes, node_key);
     if (!live && !live.error().is_not_found())
       co_return Outcome::retry(std::move(live.error()).in("looking for the Node"));
@@ -171,21 +173,21 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
                                                                                  kube::Object node, std::string since) {
   KUBE_CO_TRY(drained, co_await drain(node, since, notices_.is_lost(VirtualNode(virtual_node).cluster_id())));
   if (drained.look_again > kube::Duration::zero()) {
-    // The Node shows those who wait for its pods whether the provider answers. One that somebody has deleted is not
-    // made again.
+    // The Node shows people who wait for its pods whether the provider answers. A Node that was deleted is not made
+    // again.
     if (nodes_->store().contains(node.key()))
       KUBE_CO_TRYV(co_await writer_.write(virtual_node, health_of(virtual_node)));
     co_return drained.look_again;
   }
   auto removed =
       co_await context_.home.api().remove(kube::resources::nodes, node.key(), {.uid = std::string(node.uid())});
-  // Another Node of that name (409) may have the pods that were found: everything is looked at anew.
+  // Another Node of that name (409) may have the pods that were found: everything is looked at again.
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "deleting the Node");
   nodes_->observe_gone(node.key(), node.uid());
   writer_.forget(std::string(node.name()));
   log_.info("Node deleted", {{"node", node.key()}});
-  // No kubelet ends them, and Kubernetes' own collector would take a minute.
+  // No kubelet ends them, and Kubernetes' own garbage collector would take a minute.
   for (kube::Object& pod : drained.leftovers)
     static_cast<void>(co_await remove_untold(context_, std::move(pod), "removing a pod of a Node that is gone"));
   co_return kube::Duration::zero();
@@ -214,7 +216,7 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
   std::size_t left = 0;
   Eviction eviction{.context = context_, .node = node, .force = force, .pods = {}, .failure = {}};
   for (kube::Object& pod : pods) {
-    // Whoever holds it may do so for long, and wants nothing of the Node.
+    // The owner of its finalizer may hold it for long, and needs nothing of the Node.
     if (core::is_only_held(pod)) continue;
     if (core::goes_with_node(pod, since)) {
       drained.leftovers.push_back(std::move(pod));
@@ -223,7 +225,7 @@ asio::awaitable<kube::Result<VirtualNodeController::Drained>> VirtualNodeControl
     ++left;
     if (!pod.is_deleting() || force) eviction.pods.push_back(std::move(pod));
   }
-  // A full Node takes no round trip of its own for each pod.
+  // A Node with many pods must not cost a round trip for each of them.
   co_await some_at_a_time(eviction.pods, max_evictions,
                           [&eviction](kube::Object pod) { return evict_one(eviction, std::move(pod)); });
   if (eviction.failure) co_return std::unexpected(std::move(*eviction.failure));

@@ -16,9 +16,9 @@ using End = core::OpenOrders::End;
 
 /// Reason of the condition of a pod whose order the API server of the provider cannot carry out at present.
 constexpr std::string_view order_not_taken = "OrderNotTaken";
-/// How often what such a server does to a pod may change the pod at home: its words may name a time, or a port.
+/// How often the messages of such a server may change the pod at home: they may contain a time, or a port.
 constexpr kube::Duration words_pause = 1min;
-/// How often one pod of a node is tried where the server can take none.
+/// How often one pod of a node is tried when the server can take none.
 constexpr kube::Duration try_pause = 5s;
 
 }  // namespace
@@ -36,12 +36,12 @@ void AwaitedPods::clear() {
 }
 
 void AwaitedPods::set_silence(core::SilenceNote silence) {
-  // Whether the Node is closed is nothing that pods say.
+  // Pods do not show whether the Node is closed.
   silence.closes = false;
   const bool is_same =
       silence_.proven == silence.proven && core::without_count(silence_.words) == core::without_count(silence.words);
   silence_ = std::move(silence);
-  // Thousands of pods may wait, and each one more would change the number that all of them show.
+  // Thousands of pods may wait, and each further one would change the number that all of them show.
   if (is_same) return;
   ++silence_changes_;
   wake();
@@ -67,7 +67,7 @@ void AwaitedPods::stop(const kube::ObjectKey& key, End how) {
 }
 
 void AwaitedPods::note_taking(const kube::Object& local, const kube::Failure* failure) {
-  // A line that breaks says nothing of what the server can do.
+  // A broken connection does not show what the server can do.
   if (failure && !failure->status()) return;
   const bool cannot = failure && !failure->is_permanent() && !failure->is_already_exists(),
              could_not = !not_taken_.empty();
@@ -106,7 +106,7 @@ asio::awaitable<kube::Result<void>> AwaitedPods::see(kube::ObjectKey key) {
     memory.not_taken_because.clear();
     stop_trying(key);
   }
-  // Somebody else's is in the way, which the pod says.
+  // An object of another owner has the name, which the pod's status says.
   const bool is_foreign = shadow && !node_.is_made_for(*shadow, local->uid());
   const bool is_sent = !is_foreign && (shadow || !memory.not_taken_because.empty());
   const bool is_answered =
@@ -148,13 +148,13 @@ asio::awaitable<kube::Result<void>> AwaitedPods::tell(kube::Object local) {
   const bool is_ours = told_reason == core::provider_silent || told_reason == order_not_taken;
   if (words.empty() && !is_ours) co_return kube::Result<void>();
   if (words == told && reason == told_reason) co_return kube::Result<void>();
-  // What a server does to one pod may change all the time and is not followed all the time. What is told of the whole
-  // provider changes seldom.
+  // The messages for one pod may change all the time, and are not followed all the time. Notes about the whole provider
+  // change seldom.
   if (now < memory.words_again_at && memory.told_at_change == silence_changes_) {
     node_.enqueue_after(key, memory.words_again_at - now);
     co_return kube::Result<void>();
   }
-  // An Event is of one moment, and says how many orders waited then.
+  // An Event describes one moment, and says how many orders waited then.
   const std::string event = words.empty() || reason == order_not_taken ? words : silence_.words;
   memory.words_again_at = now + words_pause;
   memory.told_at_change = silence_changes_;
@@ -169,7 +169,7 @@ asio::awaitable<kube::Result<void>> AwaitedPods::tell(kube::Object local) {
     wanted = core::forge_refusal(local, reason, words, node_.context.clock.wall());
   }
   auto written = co_await statuses_.write(local, std::move(wanted));
-  // What has changed meanwhile brings the pod back here.
+  // A change meanwhile enqueues the pod.
   if (!written && written.error().is_conflict()) co_return kube::Result<void>();
   if (written && !event.empty() && reason != told_reason) node_.warn(local, reason, event);
   co_return written;

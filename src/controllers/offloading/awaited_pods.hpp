@@ -1,4 +1,4 @@
-// The pods that wait for a provider to act, and what they say meanwhile.
+// The pods that wait for a provider to act, and the reasons that they show meanwhile.
 // Tested by test/unit/controllers/peering/silence_watch_test.cpp.
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace liqo::controllers {
 
-/// Knows which pods the provider has been asked for and has not answered, and has them say why nothing comes of it: it
-/// is silent, or its API server cannot take them. One thread.
+/// Knows which pods the provider has not acted on, and writes into their status why: the provider is silent, or its API
+/// server cannot take the orders. One thread.
 class AwaitedPods {
  public:
   /// All outlive this.
   AwaitedPods(OffloadingNode& node, PodTwins& twins, PodStatusWriter& statuses);
 
-  /// Takes what is told of a provider that does not act.
+  /// Takes in the note about a provider that does not act.
   void set_silence(core::SilenceNote silence);
-  /// Forgets all of them: this process begins to lead.
+  /// Forgets all pods, because this process begins to lead.
   void clear();
-  /// Notes whether the pod waits for the provider to act, and has it say why it does.
+  /// Notes whether the pod waits for the provider to act, and writes the reason into its status.
   asio::awaitable<kube::Result<void>> see(kube::ObjectKey key);
   /// The pod waits no longer.
   void stop(const kube::ObjectKey& key, core::OpenOrders::End how);
@@ -34,10 +34,11 @@ class AwaitedPods {
  private:
   /// Has the pods that wait for the provider tried again.
   void wake();
-  /// Forgets that the server could not take the last order of the pod. One such pod is tried every few seconds, and the
-  /// first success wakes the others.
+  /// Forgets that the server could not take the last order of the pod. Of all such pods one is tried every few seconds,
+  /// and the first success wakes the others.
   void stop_trying(const kube::ObjectKey& key);
-  /// Has a pod that waits say why, unless it says so, or said something a moment ago.
+  /// Writes into the status of a waiting pod why it waits, unless it says so already, or another reason was written a
+  /// moment ago.
   asio::awaitable<kube::Result<void>> tell(kube::Object local);
 
   OffloadingNode& node_;

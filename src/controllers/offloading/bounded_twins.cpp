@@ -12,7 +12,7 @@
 namespace liqo::controllers {
 namespace {
 
-/// How many waiting Pods are tried when the use of the bounds has fallen.
+/// How many waiting Pods are tried when the usage of the bounds has fallen.
 constexpr std::size_t max_woken = 32;
 
 }  // namespace

@@ -18,18 +18,18 @@ namespace liqo::controllers {
 /// Watches the ResourceQuotas of twins, and wakes the ShadowPods that wait for them. One thread.
 class BoundedTwins {
  public:
-  /// `wake`: called with a ShadowPod that is to be tried again, which then does not wait any more; must not suspend.
+  /// `wake`: called with a ShadowPod that is to be tried again, which has stopped waiting by then; must not suspend.
   BoundedTwins(Context context, std::function<void(const kube::ObjectKey& shadow)> wake);
 
   /// Whether a ResourceQuota bounds the pods of the twin.
   bool is_bounded(const std::string& twin) const { return bounds_.contains(twin); }
-  /// Whether it is there and counts them.
+  /// Whether that ResourceQuota exists and counts the pods.
   bool is_counted(const std::string& twin) const;
   /// Whether the API server refuses a Pod, or its resize, because the ResourceQuota of its twin has no room for it.
   static bool lacks_room(const kube::Failure& refusal);
-  /// Whether name_requests() can be asked. The first call begins to watch what it needs.
+  /// Whether name_requests() can be called. The first call starts the watches that it needs.
   bool knows_defaults();
-  /// Has the containers of a Pod for the twin say what they request, as far as no LimitRange of it does.
+  /// Sets the requests of the containers of a Pod for the twin, as far as no LimitRange of the twin sets them.
   void name_requests(const std::string& twin, kube::Object& pod) const;
 
   /// The ShadowPod waits for room in its twin from now on.
@@ -41,22 +41,22 @@ class BoundedTwins {
   void wake_all(const std::string& twin);
 
  private:
-  /// What a twin's ResourceQuota for pods says.
+  /// The bounds in a twin's ResourceQuota for pods.
   struct Bounds {
     std::string hard;
     core::Resources used;
     bool counted = false;
   };
   void see(const kube::Change& quota);
-  /// Wakes at most so many.
+  /// Wakes at most `max_keys` ShadowPods that wait for room in the twin.
   void wake(const std::string& twin, std::size_t max_keys);
 
   Context context_;
   std::function<void(const kube::ObjectKey& shadow)> wake_;
   kube::InformerHandle quotas_;
   std::optional<quota::PodSurroundings> surroundings_;      ///< made when the first twin has bounded pods
-  std::map<std::string, Bounds> bounds_;                    ///< by twin, of those whose pods are bounded
-  std::map<std::string, std::set<kube::ObjectKey>> short_;  ///< by twin, what waits for its bounds
+  std::map<std::string, Bounds> bounds_;                    ///< by twin whose pods are bounded
+  std::map<std::string, std::set<kube::ObjectKey>> short_;  ///< by twin: the ShadowPods that wait for room in it
 };
 
 }  // namespace liqo::controllers

@@ -1,4 +1,4 @@
-// Which nodes of this cluster run pods of which consumer, from the caches.
+// The nodes of this cluster that run pods of each consumer, from the caches.
 #pragma once
 
 #include <map>

@@ -21,7 +21,7 @@ namespace reasons = api::reasons;
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
 
-/// How a reconcile ends that would end so, and has something to do after that time.
+/// The Outcome of a reconcile that would end with this one, but has something to do after that time.
 Outcome sooner(const Outcome& outcome, kube::Duration wait) {
   const auto& delay = outcome.delay();
   return outcome.failure() || (delay && *delay < wait) ? outcome : Outcome::again_after(wait);
@@ -98,7 +98,7 @@ asio::awaitable<Outcome> MappedPod::reconcile() {
   if (auto end = co_await act(plan.action)) co_return std::move(*end);
   if (plan.copy_status && seen_.local)
     if (auto end = co_await show()) co_return std::move(*end);
-  // What is overdue was done above, and its own event brings the pod back here.
+  // Overdue work was done above, and its own event enqueues the pod.
   Outcome& outcome = progress_.outcome;
   const std::optional<kube::Duration>& resize_left = progress_.resize_left;
   if (!outcome.failure() && resize_left > 0ms && (!left || *resize_left < *left)) left = resize_left;
@@ -107,8 +107,8 @@ asio::awaitable<Outcome> MappedPod::reconcile() {
 }
 
 asio::awaitable<std::optional<Outcome>> MappedPod::confirm_end() {
-  // An empty cache is not enough: the leader before this process may have offloaded the pod while this process heard
-  // nothing of the provider.
+  // An empty cache is not enough: the previous leader may have offloaded the pod while this process saw nothing of the
+  // provider.
   KUBE_CO_TRY(right, co_await services_.ends.confirm(seen_.key, seen_.remote_key,
                                                      seen_.shadow ? std::string(seen_.shadow->uid()) : "",
                                                      seen_.remote ? std::string(seen_.remote->uid()) : ""));
@@ -151,7 +151,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
   }
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
   KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, false));
-  // Tokens take a while. What has changed meanwhile brings the pod back here.
+  // Tokens take a while. A change meanwhile enqueues the pod.
   if (!is_still_wanted()) co_return Outcome::done();
   auto ordered = co_await services_.orders.create(*seen_.local, seen_.remote_key);
   if (!ordered) {
@@ -160,8 +160,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
     services_.twins.count_failed(seen_.key.ns);
     co_return Outcome::again_after(*left);
   }
-  // The new ShadowPod's event brings the pod back here. A ShadowPod that existed already may be missing in a late
-  // cache.
+  // The new ShadowPod's event enqueues the pod. A ShadowPod that existed already may be missing in a stale cache.
   const PodTwin* twin = services_.twins.find(seen_.key.ns);
   if (twin && !twin->contains(&TwinWatch::shadows, seen_.remote_key))
     progress_.outcome = Outcome::again_after(unseen_time);
@@ -197,7 +196,7 @@ asio::awaitable<kube::Result<void>> MappedPod::keep() {
   }
   if (seen_.mounts_tokens) {
     auto tokens = co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, true);
-    // A pod that runs goes on with the tokens that it has.
+    // A running pod goes on with the tokens that it has.
     if (!tokens) {
       progress_.outcome = Outcome::retry(std::move(tokens.error()));
     } else if (*tokens && !progress_.outcome.failure()) {
@@ -214,7 +213,7 @@ asio::awaitable<void> MappedPod::keep_size() {
     if (!resized && !progress_.outcome.failure()) progress_.outcome = Outcome::retry(std::move(resized.error()));
     co_return;
   }
-  // The provider has the amounts of the pod: whether they were carried out is told by the remote pod.
+  // The provider has the resources of the pod: the remote pod shows whether the resize was carried out.
   services_.orders.note_resized(*seen_.local, *seen_.shadow, *seen_.remote);
   progress_.resize_refusal.words = core::resize_left_out(*seen_.remote);
 }
@@ -224,7 +223,7 @@ asio::awaitable<kube::Result<void>> MappedPod::end(const core::PodAction& plan) 
   if (const auto* refuse = std::get_if<action::RefuseForeign>(&plan)) {
     if (seen_.local) done = co_await refuse_foreign(*refuse);
   } else if (const auto* tell = std::get_if<action::TellGrace>(&plan)) {
-    // The patience counts from the first try: the pod has to end whatever the provider answers.
+    // The waiting time counts from the first try: the pod has to end whatever the provider answers.
     if (memory().ending.await_begin(tell->seconds, now()) > 0ms)
       done = co_await services_.ends.tell_grace(seen_.key, *seen_.shadow, tell->seconds);
     progress_.outcome = Outcome::again_after(0ms);
@@ -290,7 +289,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
   if (auto body = services_.statuses.plan(local, *wanted)) {
     if (const auto wait = services_.statuses.take_turn(local, body->size()); wait > 0ms)
       co_return sooner(progress_.outcome, wait);
-    // What the provider shows may be large, and the server at home slow.
+    // The provider's objects may be large, and the server at home slow.
     seen_.remote.reset();
     seen_.shadow.reset();
     KUBE_CO_TRYV(co_await services_.statuses.send(local, *wanted, std::move(*body)));

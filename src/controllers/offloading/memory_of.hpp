@@ -1,4 +1,4 @@
-// What is remembered of objects as long as they live.
+// Looks up what is remembered of an object as long as it exists.
 // Tested by test/unit/controllers/offloading/remembered_pods_test.cpp.
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace liqo::controllers {
 
-/// What is remembered of the object with this key and UID; of another one that had the key before, nothing is.
+/// What is remembered of the object with this key and UID; what was remembered of an earlier object with the key is
+/// dropped.
 template <class Memory>
 Memory& memory_of(std::unordered_map<kube::ObjectKey, Memory>& known, const kube::ObjectKey& key,
                   std::string_view uid) {

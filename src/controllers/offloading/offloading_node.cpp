@@ -10,7 +10,7 @@
 namespace liqo::controllers {
 namespace {
 
-/// What is known of the clock of the API server at home may be wrong by that.
+/// The largest error of our estimate of the clock of the API server at home.
 constexpr kube::Duration clock_slack = std::chrono::minutes(1);
 
 }  // namespace

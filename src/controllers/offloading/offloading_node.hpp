@@ -1,4 +1,4 @@
-// What those share who work on the pods of one virtual node.
+// The state that the workers on the pods of one virtual node share.
 // Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
@@ -16,19 +16,20 @@
 
 namespace liqo::controllers {
 
-/// Where the provider is read (`twins` and `caches`, shared with others) and written to (`api`).
+/// Access to the provider: it is read by `twins` and `caches`, which are shared with other virtual nodes, and written
+/// by `api`.
 struct PodProvider {
   TwinWatches& twins;
   kube::InformerSet& caches;
   kube::Api& api;
 };
 
-/// One virtual node, its provider and its pods at home. Decides nothing. One thread.
+/// One virtual node, its provider and its pods at home. Makes no decisions. One thread.
 struct OffloadingNode {
   OffloadingNode(core::ForgingContext clusters, PodProvider there, ProviderBudget& limits, Context environment,
                  kube::Controller::Reconcile reconcile);
 
-  /// Has the pod with that key at home looked at.
+  /// Enqueues the pod with that key at home.
   void enqueue(const kube::ObjectKey& key) { controller.enqueue({forging.node_name, key}); }
   void enqueue_after(const kube::ObjectKey& key, kube::Duration delay) {
     controller.enqueue_after({forging.node_name, key}, delay);
@@ -42,14 +43,14 @@ struct OffloadingNode {
   bool is_made_for(const kube::Object& there, std::string_view uid) const;
   /// Whether the pod was created after this process began to lead: no other process can have offloaded it.
   bool is_ours_alone(const kube::Object& local) const;
-  /// Notes whether the remote pod has a node, and returns whether it is that of this pod.
+  /// Notes whether the remote pod has a node, and returns whether the remote pod belongs to this pod.
   bool see_placed(RememberedPod& pod, const kube::Object& remote) const;
 
   core::ForgingContext forging;
   PodProvider provider;
   ProviderBudget& budget;
   Context context;
-  kube::TimePoint begun;  ///< since when only this process has offloaded pods
+  kube::TimePoint begun;  ///< the time since when only this process has offloaded pods
   RememberedPods memory;
   kube::InformerHandle local_pods;
   kube::Controller controller;

@@ -1,4 +1,4 @@
-// What a provider remembers of all ShadowPods.
+// The memory of a provider about all ShadowPods.
 #pragma once
 
 #include <unordered_map>
@@ -8,7 +8,8 @@
 
 namespace liqo::controllers {
 
-/// By the key of the ShadowPod. Only its reconcile adds and removes an entry; it is looked up again after each await.
+/// Entries by the key of the ShadowPod. Only the reconcile of that ShadowPod adds and removes its entry, and looks it
+/// up again after each await.
 using OrderMemories = std::unordered_map<kube::ObjectKey, core::OrderMemory>;
 
 }  // namespace liqo::controllers

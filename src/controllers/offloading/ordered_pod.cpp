@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 namespace action = core::shadow_action;
 
-/// On a ShadowPod that came late.
+/// The reason of the Event on a ShadowPod that came late.
 constexpr std::string_view order_expired = "OrderExpired";
 
 }  // namespace
@@ -125,7 +125,7 @@ asio::awaitable<Outcome> OrderedPod::act(action::Create& plan) {
     auto live = co_await tools_.context.home.api().get(api::kinds::shadow_pods, key_);
     if (!live && !live.error().is_not_found())
       co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
-    // An event of the ShadowPod brings the key back, or takes the ShadowPod from the cache.
+    // An event of the ShadowPod enqueues the key, or removes the ShadowPod from the cache.
     if (!live || live->uid() != shadow_.uid() || live->is_deleting()) co_return Outcome::done();
   }
   auto made = co_await tools_.maker.make(shadow_, plan.pod);
@@ -161,7 +161,7 @@ asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(const action::
     co_return Taken();
   }
   KUBE_CO_TRY(recorded, co_await tools_.shadow_writer.record(key_, step.status));
-  // The pod is not released without its record. A ShadowPod that is gone brings it back here by its own event.
+  // The pod is not released without its record. If the ShadowPod is gone, its own event enqueues the key.
   if (!recorded) co_return Taken{.end = Outcome::done()};
   co_return Taken();
 }
@@ -173,7 +173,7 @@ asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(const action::
 
 asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(core::PodResize& step) {
   KUBE_CO_TRY(left, co_await tools_.pod_writer.resize(shadow_, *pod_, std::move(step)));
-  // The change of the Pod brings the ShadowPod back here.
+  // The change of the Pod enqueues the ShadowPod.
   if (!left) co_return Taken{.end = Outcome::done()};
   co_return Taken{.again_after = left};
 }

@@ -17,7 +17,7 @@
 
 namespace liqo::controllers {
 
-/// What orders are carried out with. It outlives each of them.
+/// The tools with which a ShadowPod is reconciled. They outlive it.
 struct OrderTools {
   const Context& context;
   kube::Informer& pods;
@@ -28,10 +28,10 @@ struct OrderTools {
   OrderMemories& memories;
 };
 
-/// A ShadowPod that is there, and its Pod. Whoever reconciles it keeps it until reconcile() has ended.
+/// A ShadowPod that exists, and its Pod. The caller keeps this object until reconcile() has ended.
 class OrderedPod {
  public:
-  /// `pod`: the Pod of its name; nothing: there is none.
+  /// `pod`: the Pod of its name; nothing if there is none.
   OrderedPod(OrderTools tools, kube::Object shadow, std::optional<kube::Object> pod);
 
   /// Plans what is to be done next, and does it.
@@ -40,9 +40,10 @@ class OrderedPod {
  private:
   core::ShadowSight sight() const { return {shadow_, pod_ ? &*pod_ : nullptr}; }
   core::OrderMemory& memory() { return tools_.memories[key_]; }
-  /// How addresses of the API server of its home are mapped here, or how the reconcile ends where nobody knows yet.
+  /// The mapping of the addresses of its home's API server, or, if it is not known yet, the Outcome that ends the
+  /// reconcile.
   asio::awaitable<std::expected<core::IpMapping, kube::Outcome>> await_mapping();
-  /// Carries out the plan, of which there is an act() for each kind. The caller holds it until it is done.
+  /// Carries out the plan by the act() for its kind. The caller keeps the plan until that is done.
   asio::awaitable<kube::Outcome> carry_out(core::ShadowPlan& plan);
   asio::awaitable<kube::Outcome> act(const core::shadow_action::Nothing& plan);
   asio::awaitable<kube::Outcome> act(const core::shadow_action::Refuse& plan);
@@ -55,9 +56,9 @@ class OrderedPod {
   asio::awaitable<kube::Outcome> act(const core::shadow_action::AwaitPod& plan);
   asio::awaitable<kube::Outcome> act(core::shadow_action::Create& plan);
   asio::awaitable<kube::Outcome> act(core::shadow_action::Keep& plan);
-  /// How a step of Keep has ended.
+  /// The result of a step of Keep.
   struct Taken {
-    std::optional<kube::Outcome> end = {};  ///< of the reconcile: no further step is taken
+    std::optional<kube::Outcome> end = {};  ///< ends the reconcile: no further step is taken
     /// When the ShadowPod is to be looked at again after all steps.
     std::optional<kube::Duration> again_after = {};
   };

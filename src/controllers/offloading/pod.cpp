@@ -77,7 +77,7 @@ asio::awaitable<void> PodController::run() {
   node_.begun = node_.context.clock.now();
   awaited_.clear();
   node_.memory.forget_sights();
-  // A leader before this process may have ended pods that a late watch still shows. They must not be made again.
+  // A previous leader may have ended pods that a watch that lags behind still shows. They must not be made again.
   co_await node_.local_pods->wait_synced();
   for (int failures = 1; !co_await node_.local_pods->refresh(); ++failures)
     co_await node_.context.clock.sleep(refresh_backoff.pause(failures, node_.context.random));
@@ -104,7 +104,7 @@ std::optional<PodWarnings::Pair> PodController::waiting_pair(const kube::ObjectK
 
 asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
   kube::ObjectKey key = std::move(work.object);
-  // Nothing is decided before all caches are complete; their completion brings every key back here.
+  // Nothing is decided before all caches are complete; their completion enqueues every key.
   if (!node_.local_pods->has_synced() || !twins_.is_mapping_known()) co_return Outcome::done();
   if (key.name.empty()) {
     twins_.leave_withdrawn(key.ns);
@@ -117,10 +117,10 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
   const PodTwin* twin = twins_.find(key.ns);
   const bool is_here = node_.local_pods->store().contains(key);
   if (!twin) refused_.left(key);
-  // A twin without pods rests. Once woken and complete, its caches bring the pod back here.
+  // A twin without pods rests. Once its caches are woken and complete, they enqueue the pod.
   if (twin && is_here) node_.provider.twins.wake(*twin->watch);
   if (twin && !twin->has_synced()) {
-    // What has gone meanwhile waits for nobody, and may not be heard of again.
+    // A pod that is gone meanwhile waits for nothing, and may have no further event.
     if (!is_here) awaited_.stop(key, core::OpenOrders::End::withdrawn);
     co_return Outcome::done();
   }

@@ -1,4 +1,4 @@
-// The pods of one virtual node: local Pod → ShadowPod → status back.
+// Reconciles the pods of one virtual node: makes a ShadowPod for each local Pod, and writes its status back.
 #pragma once
 
 #include <cstddef>
@@ -27,25 +27,25 @@
 
 namespace liqo::controllers {
 
-/// Guarantees: a pod is identified by its UID; a finished pod never runs again; nothing is written to the provider for
-/// a namespace, and nothing is deleted, before the caches of pods at home and of the twin namespace are complete.
-/// What the provider refuses stands in its words in one condition and one Event of the local pod, and so does what its
+/// Guarantees: a pod is identified by its UID, and a finished pod never runs again. Nothing is written to the provider
+/// for a namespace, and nothing is deleted, before the caches of pods at home and of the twin namespace are complete.
+/// One condition and one Event of the local pod show, in the provider's words, what it refuses; likewise what its
 /// Events warn of while the remote pod is not ready. One thread.
 class PodController {
  public:
-  /// All that it refers to outlives the controller.
+  /// The objects that it refers to outlive the controller.
   using Provider = PodProvider;
   PodController(core::ForgingContext forging, Provider provider, ProviderBudget& budget, Context context);
   ~PodController();
 
-  /// Takes the namespaces that have a twin now, and starts and stops the watches of twins accordingly.
+  /// Sets the namespaces that have a twin now, and starts and stops the watches of twins accordingly.
   void set_mapping(core::NamespaceMapping mapping) { twins_.set_mapping(std::move(mapping)); }
-  /// Takes what is declared now about the provider's addresses. Until the first call the addresses that pods show at
-  /// home stay as they are.
+  /// Sets the declared addresses of the provider. Until the first call the addresses that pods show at home stay as
+  /// they are.
   void set_addresses(core::PeerAddresses addresses);
   /// The message for pods whose provider has taken our rights away; "" = it has not.
   void set_withdrawal(std::string withdrawal);
-  /// Takes what is told of a provider that does not act, for the pods that wait for it.
+  /// Takes in the note about a provider that does not act, for the pods that wait for it.
   void set_silence(core::SilenceNote silence) { awaited_.set_silence(std::move(silence)); }
   /// Reconciles until cancelled: while this process leads.
   asio::awaitable<void> run();
@@ -53,20 +53,21 @@ class PodController {
   asio::awaitable<void> run_questions() { return warnings_.run(); }
   bool is_busy() const { return node_.controller.is_busy(); }
 
-  /// Whether a pod that the Node could hold waits because its last order was refused for lack of room, or one did until
-  /// a moment ago.
+  /// Whether a pod that would fit on the Node waits because its last order was refused for lack of room, or did so
+  /// until a moment ago.
   bool has_no_room() const { return room_.is_full(); }
   /// How many pods wait because their last order was refused for lack of room.
   std::size_t pods_without_room() const { return room_.count(); }
   /// Sets what is called when `has_no_room` may have changed.
   void on_room_change(std::function<void()> handler) { room_.on_change(std::move(handler)); }
-  /// Whether the Node has the taint that keeps new pods away. Pods that ran and are refused then end, so that their
-  /// owners make others elsewhere; before, those would come here again. `is_told`: the provider itself says so.
+  /// Sets whether the Node has the taint that keeps new pods away. Pods that ran and are refused end only once it has:
+  /// their owners then make others elsewhere, and without the taint those would come here again. `is_told`: the
+  /// provider itself reports it.
   void set_closed(bool closed, bool is_told) { room_.set_closed(closed, is_told); }
 
   /// The pods of this node at home, whether their namespace is mapped or not.
   const kube::Informer& local_pods() const { return *node_.local_pods; }
-  /// The pods in the twin of a namespace; null where that cache is not complete.
+  /// The pods in the twin of a namespace; null if that cache is not complete.
   const kube::Informer* twin_pods(const std::string& local_namespace, std::string_view remote_namespace) const {
     return twins_.pods(local_namespace, remote_namespace);
   }
@@ -76,11 +77,11 @@ class PodController {
  private:
   /// A work key without a pod name stands for the twin of the namespace.
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
-  /// Of a pod, and then has it say what it waits for.
+  /// Reconciles a pod, and then writes into its status what it waits for.
   asio::awaitable<kube::Outcome> reconcile_pod(kube::ObjectKey key);
-  /// A pod and its remote pod, unless nobody asks any more why the latter is not ready.
+  /// A pod and its remote pod; nothing if it no longer matters why the latter is not ready.
   std::optional<PodWarnings::Pair> waiting_pair(const kube::ObjectKey& key);
-  /// What is done about changes in the twins.
+  /// The handlers for changes in the twins.
   TwinReader reader();
 
   OffloadingNode node_;

@@ -47,7 +47,7 @@ asio::awaitable<kube::Result<void>> PodEnds::delete_shadow(kube::ObjectKey key, 
   }
   kube::DeleteOptions options{.uid = remove.uid};
   if (remove.foreground) options.propagation = kube::Propagation::foreground;
-  // Another ShadowPod of the name is looked at anew: 409 is a failure here.
+  // Another ShadowPod of the name is looked at again: 409 is a failure here.
   auto removed = co_await node_.provider.api.remove(api::kinds::shadow_pods, remote_key, options);
   if (!removed && removed.error().is_not_found()) {
     if (auto* cache = twins_.cache_of(key.ns, remote_key.ns, &TwinWatch::shadows))
@@ -67,7 +67,7 @@ asio::awaitable<kube::Result<bool>> PodEnds::confirm(kube::ObjectKey key, kube::
     auto live = co_await node_.provider.api.get(kind, remote_key);
     if (!live && !live.error().is_permanent())
       co_return kube::fail(std::move(live.error()), "looking for what the provider has of the pod");
-    // Without rights nothing can be read, and an object of somebody else says nothing about this pod.
+    // Without rights nothing can be read, and an object of another owner shows nothing about this pod.
     if (live ? !core::is_reflected(*live, node_.forging.clusters) : !live.error().is_not_found()) continue;
     if ((live ? live->uid() : "") == known) continue;
     right = false;
@@ -98,7 +98,7 @@ asio::awaitable<kube::Result<void>> PodEnds::remove_local(const kube::Object& lo
       {.options = {.uid = uid, .grace_period_seconds = 0}, .phase = "removing the terminated pod"});
   forget(key);
   if (!removed) co_return std::unexpected(std::move(removed.error()));
-  // Until the watch tells of the removal, any other event of the pod would have it removed again.
+  // Until the watch shows the removal, any other event of the pod would have it removed again.
   if (const auto known = node_.local_pods->find(key);
       known && kube::array_at(known->metadata(), {"finalizers"}).empty())
     node_.local_pods->observe_gone(key, uid);
@@ -107,7 +107,7 @@ asio::awaitable<kube::Result<void>> PodEnds::remove_local(const kube::Object& lo
 
 asio::awaitable<kube::Result<void>> PodEnds::evict_local(kube::Object local, kube::ObjectKey remote_key,
                                                          action::EvictLocal action) {
-  // The cache is old where the provider does not answer: the remote pod may have ended.
+  // The cache is stale if the provider does not answer: the remote pod may have ended.
   auto live = co_await node_.provider.api.get(kube::resources::pods, remote_key);
   if (!live && !live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading the remote pod");
   const bool is_ending = live && live->uid() == action.remote_uid && live->is_deleting();
@@ -119,7 +119,8 @@ asio::awaitable<kube::Result<void>> PodEnds::evict_local(kube::Object local, kub
   }
   co_await node_.budget.home_writes.take({});
   kube::DeleteOptions options{.uid = action.uid};
-  // Without a grace period the pod would be gone at once, and its successor would run beside the remote pod.
+  // Without a grace period the pod would be gone at once, and its successor would run at the same time as the remote
+  // pod.
   if (core::own_grace(local.spec()) == 0) options.grace_period_seconds = 1;
   KUBE_CO_TRY(removed, co_await kube::remove_object(
                            node_.context.home.api(), kube::resources::pods, local.key(),

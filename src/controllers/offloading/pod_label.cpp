@@ -62,7 +62,7 @@ asio::awaitable<Outcome> PodLabelController::reconcile(kube::WorkKey work) {
                                                     {kube::PatchType::merge, kube::json::serialize(patch)});
   if (!patched && !patched.error().is_not_found())
     co_return Outcome::retry(std::move(patched.error()).in("marking the pod"));
-  // The node may have gone while the answer was on its way.
+  // The node may be gone since the request was sent.
   if (const auto watched = watched_.find(work.group); patched && watched != watched_.end())
     watched->second.pods->observe(std::move(*patched));
   co_return Outcome::done();

@@ -21,14 +21,14 @@ namespace {
 
 namespace reasons = api::reasons;
 
-/// Digest of what the provider is asked to run.
+/// A digest of the order: what the provider is asked to run.
 std::string order_digest(const kube::Object& local, std::string_view remote_namespace,
                          const core::ForgingContext& forging) {
   const auto forged = core::forge_shadow_pod(local, remote_namespace, forging);
   return forged ? core::digest_hex(forged->shadow.text()) : std::string();
 }
 
-/// When the scheduler at home bound the pod; later the condition holds the provider's words.
+/// When the scheduler at home bound the pod; later the condition has the provider's words.
 std::optional<kube::WallTime> bound_at(const kube::Object& local) {
   const kube::json::object* scheduled = kube::find_condition(local.status(), "PodScheduled");
   if (!scheduled) return std::nullopt;
@@ -81,7 +81,7 @@ asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local,
     note_created(local, *forged, std::move(*created));
     co_return kube::Result<void>();
   }
-  // The object is ours, from before a restart or a lost answer, or somebody else's. The cache will show which.
+  // The object is ours, from before a restart or a lost answer, or has another owner. The cache will show which.
   if (created.error().is_already_exists()) co_return kube::Result<void>();
   co_return co_await refuse(local, remote_key, std::move(created.error()));
 }
@@ -104,7 +104,7 @@ void PodOrders::note_created(const kube::Object& local, const core::ForgedShadow
   memory.plan.shadow_created = true;
   memory.shadow_created_at = node_.context.clock.now();
   memory.refused.taken();
-  // A pod that has run before is made again: the time of its binding says nothing about this start.
+  // A pod that has run before is made again: the time of its binding does not measure this start.
   if (!local.has_annotation(api::annotations::remote_pod_uid)) memory.bound = bound_at(local);
   const std::string missing =
       core::not_reflected(local, [&](std::string_view claim) { return has_volume_there(local, claim); });
@@ -172,7 +172,7 @@ std::optional<kube::Object> PodOrders::shadow_of(const kube::Object& local, cons
 asio::awaitable<kube::Result<core::ResizeRefusal>> PodOrders::resize(const kube::Object& local,
                                                                      kube::ObjectKey remote_key,
                                                                      const kube::Object& remote) {
-  // Where there is no ShadowPod, the next one is made with the amounts that the pod has by then.
+  // If there is no ShadowPod, the next one is made with the resources that the pod has by then.
   const auto shadow = shadow_of(local, remote_key);
   auto patch = shadow ? core::plan_shadow_resize(local, *shadow) : std::nullopt;
   if (!patch || remote.is_deleting()) co_return core::ResizeRefusal();
@@ -186,7 +186,7 @@ asio::awaitable<kube::Result<core::ResizeRefusal>> PodOrders::resize(const kube:
     refusal = {.words = core::refusal_words(*refused), .may_pass = core::is_for_lack_of_room(*refused)};
   } else if (const auto stored = shadow_of(local, remote_key);
              stored && core::asks_otherwise(local.spec(), api::ShadowPod(*stored).pod_spec())) {
-    // The provider drops the amounts silently, so the patch would be sent again and again.
+    // The provider drops the resources silently, so the patch would be sent again and again.
     refusal.words = core::resize_not_kept;
   }
   listeners_.refused.set_resize_waits(local.key(), refusal.may_pass);
@@ -211,10 +211,10 @@ void PodOrders::note_resized(const kube::Object& local, const kube::Object& shad
 asio::awaitable<kube::Result<std::string>> PodOrders::add_ephemeral(const kube::Object& local,
                                                                     kube::ObjectKey remote_key,
                                                                     const kube::Object& remote) {
-  // None can be taken away, so a pod without has nothing to send.
+  // Ephemeral containers cannot be removed, so a pod without any has nothing to send.
   if (kube::array_at(local.spec(), {"ephemeralContainers"}).empty()) co_return std::string();
   if (remote.is_deleting() || !core::takes_ephemeral(remote)) co_return std::string();
-  // Where there is no ShadowPod, the next one brings the pod back here.
+  // If there is no ShadowPod, the next one enqueues the pod.
   const auto shadow = shadow_of(local, remote_key);
   auto patch = shadow ? core::plan_shadow_ephemeral(local, *shadow, node_.forging) : std::nullopt;
   if (!patch) co_return std::string();

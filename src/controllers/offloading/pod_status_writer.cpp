@@ -16,13 +16,13 @@ namespace {
 
 namespace reasons = api::reasons;
 
-/// In seconds: from a pod whose image is on the machine to one with a large image.
+/// Buckets in seconds: from a pod whose image is on the machine to one with a large image.
 const std::vector<double> start_time_bounds{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800};
 
-/// In the place of how many things have been told: nothing more of this pod is.
+/// Stands for the number of reported things: nothing more is reported of this pod.
 constexpr std::size_t told_enough = std::numeric_limits<std::size_t>::max();
 
-/// Digest of a status and the patch of it.
+/// The digest of a status, and the patch for it.
 std::string difference_digest(const kube::Object& pod, const kube::json::object& patch) {
   return core::digest_hex(kube::json::serialize(patch) + kube::json::serialize(pod.status()));
 }
@@ -63,7 +63,7 @@ std::optional<std::string> PodStatusWriter::plan(const kube::Object& local, cons
   if (const RememberedPod* known = node_.memory.find(local);
       known && !known->not_taken.empty() && known->not_taken == difference_digest(local, *patch))
     return std::nullopt;
-  // The patch is a difference to what the cache showed: a request that was long under way must not undo a later one.
+  // The patch is a difference from the state in the cache: a request that was long under way must not undo a later one.
   (*patch)["metadata"].as_object()["resourceVersion"] = local.resource_version();
   return kube::json::serialize(*patch);
 }
@@ -108,8 +108,8 @@ void PodStatusWriter::tell_left_out(const kube::Object& local, const kube::Objec
   const auto things = core::left_out_of(local, remote);
   // The local pod records which remote pod it shows, so a restart of this process does not repeat the Event.
   if (!told) told = local.annotation(api::annotations::remote_pod_uid) == remote.uid() ? things.size() : 0;
-  // The provider notes fields that its API server did not store when the pod is there: they are told once more, and no
-  // provider can go on saying ever more.
+  // The provider notes fields that its API server did not store once the pod exists. They are reported once more, and
+  // no provider can add to them without end.
   if (things.size() <= *told) return;
   told = *told == 0 ? things.size() : told_enough;
   node_.warn(local, reasons::left_out, core::describe_left_out(things, node_.cluster()));

@@ -18,10 +18,10 @@ using namespace std::chrono_literals;
 namespace action = core::token_action;
 namespace reasons = api::reasons;
 
-/// How long until a name that somebody else's object has is read again: no watch shows that object.
+/// The pause before a name that an object of another owner has is read again: no watch shows that object.
 constexpr kube::Duration foreign_pause = 20s;
 
-/// What is counted of the tokens of one namespace.
+/// The metrics series of the tokens of one namespace.
 reflector::ReflectionSeries series_of(const Context& context, const core::ForgingContext& forging,
                                       std::string_view local_namespace) {
   return {.metrics = context.metrics,
@@ -122,7 +122,7 @@ asio::awaitable<kube::Result<PodTokens::Snapshot>> PodTokens::look_at(kube::Obje
                              forging_, context_.clock.wall());
   };
   seen.plan = make_plan();
-  // The cache has only Secrets with the label. Somebody else's Secret of this name is seen only live.
+  // The cache has only Secrets with the label. Only a live read shows another owner's Secret of this name.
   if (seen.secret || std::holds_alternative<action::Nothing>(seen.plan)) co_return seen;
   auto live = co_await provider_.get(kube::resources::secrets, seen.secret_key);
   if (!live && !live.error().is_not_found())
@@ -203,7 +203,7 @@ asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action
 
 asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Keep& plan) {
   memory_of(seen.key, seen.local->uid()).tokens = std::move(seen.issued);
-  // A pod that has no token has no time for it either.
+  // A pod without a token also has no time for it.
   const kube::Duration left = kube::near_time(plan.until) - context_.clock.wall();
   const kube::Duration jitter = context_.random.between(0s, 30s);
   co_return std::optional<kube::Duration>(std::max<kube::Duration>(left, 1s) + jitter);

@@ -19,14 +19,14 @@
 
 namespace liqo::controllers {
 
-/// Guarantees: a Secret of somebody else is neither changed nor deleted; nothing is decided about a Secret before the
-/// watch of its twin is complete; tokens are requested at home only when the Secret needs them. What the provider or
-/// the API server at home refuses is told by an Event of the pod. One thread.
+/// Guarantees: a Secret that is not ours is neither changed nor deleted. Nothing is decided about a Secret before the
+/// watch of its twin is complete. Tokens are requested at home only when the Secret needs them. Refusals of the
+/// provider or of the API server at home are reported by an Event of the pod. One thread.
 class PodTokens {
  public:
   /// After what time to look again; nothing = not before something changes.
   using NextLook = kube::Result<std::optional<kube::Duration>>;
-  /// Who is told of what the watches see. Handlers must not suspend.
+  /// A subscriber to what the watches see. Handlers must not suspend.
   struct Reader {
     std::function<void(const std::string& local, const kube::ObjectKey& secret)> changed;
     std::function<void(const std::string& local)> synced;
@@ -35,22 +35,22 @@ class PodTokens {
   PodTokens(const core::ForgingContext& forging, kube::InformerSet& caches, kube::Api& provider, Context context,
             Reader reader);
 
-  /// Takes the twin of a namespace, whose Secrets are not watched yet.
+  /// Adds the twin of a namespace; its Secrets are not watched yet.
   void join(const std::string& local, std::shared_ptr<TwinWatch> twin);
   void leave(const std::string& local) { twins_.erase(local); }
-  /// Starts the watch of the Secrets in the namespace's twin, unless it is there. It begins with the first pod that
-  /// needs one.
+  /// Starts the watch of the Secrets in the namespace's twin, unless it runs already. It is started for the first pod
+  /// that needs one.
   void watch(const std::string& local);
   bool is_watched(const std::string& local) const { return cache_of(local) != nullptr; }
-  /// Whether it is known which Secrets are there: they are waited for only where pods use tokens.
+  /// Whether it is known which Secrets exist; this is waited for only if pods use tokens.
   bool has_synced(const std::string& local) const;
-  /// The Secrets in the namespace's twin; none where they are not watched.
+  /// The Secrets in the namespace's twin; none if they are not watched.
   std::vector<kube::ObjectKey> secrets(const std::string& local) const;
   bool holds_any(const std::string& local) const;
   std::optional<kube::Object> find(const std::string& local, const kube::ObjectKey& secret) const;
 
-  /// Brings the Secret with the pod's tokens up to date; answers when to look again. `pod`: null = gone. `is_mounted`:
-  /// its ShadowPod mounts the Secret. Does nothing until the Secrets are known; the reader is told of that.
+  /// Brings the Secret with the pod's tokens up to date; returns when to look again. `pod`: null = gone. `is_mounted`:
+  /// its ShadowPod mounts the Secret. Does nothing until the Secrets are known; the reader is notified of that.
   asio::awaitable<NextLook> ensure(kube::ObjectKey key, const kube::Object* pod, std::string remote_namespace,
                                    bool is_mounted);
   /// Forgets the tokens of a pod that is gone.
@@ -85,7 +85,7 @@ class PodTokens {
                                                   std::string remote_namespace, bool is_mounted);
   asio::awaitable<kube::Result<core::IssuedTokens>> request(const kube::Object& local,
                                                             std::vector<core::TokenRequest> requests);
-  /// As ensure(), without counting a failure.
+  /// Does what ensure() does, without counting a failure.
   asio::awaitable<NextLook> bring(kube::ObjectKey key, const kube::Object* pod, std::string remote_namespace,
                                   bool is_mounted);
   /// Each carries out one plan.
@@ -95,9 +95,9 @@ class PodTokens {
   asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::Write& plan);
   asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::Keep& plan);
   asio::awaitable<kube::Result<void>> remove(const Snapshot& seen, std::string uid);
-  /// Creates the Secret, or changes `known`. Fails where another object has taken the name meanwhile.
+  /// Creates the Secret, or changes `known`. Fails if another object has taken the name meanwhile.
   asio::awaitable<kube::Result<kube::Object>> write(kube::Object wanted, std::optional<kube::Object> known);
-  /// Sends an Event that the provider refuses the pod's Secret; none where a later try may pass.
+  /// Sends an Event that the provider refuses the pod's Secret, unless a later try may succeed.
   void tell_refusal(const kube::Object& local, const kube::Failure& refusal);
 
   const core::ForgingContext& forging_;

@@ -11,7 +11,7 @@
 
 namespace liqo::controllers {
 
-/// One twin namespace of a virtual node: there is one of each for each virtual node of a provider.
+/// One twin namespace of a virtual node. Each virtual node of a provider has its own PodTwin for the same namespace.
 struct PodTwin {
   std::string remote;
   bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
@@ -19,7 +19,7 @@ struct PodTwin {
   reflector::ReflectionCounters counters;
 
   bool has_synced() const { return watch->has_synced(); }
-  /// Finds nothing in a twin that rests, which has no caches.
+  /// Looks up an object; nothing if the twin's watch rests, because it has no caches then.
   std::optional<kube::Object> find(kube::InformerHandle TwinWatch::* which, const kube::ObjectKey& key) const {
     const kube::InformerHandle& cache = (*watch).*which;
     return cache ? cache->find(key) : std::nullopt;

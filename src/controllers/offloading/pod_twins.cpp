@@ -17,7 +17,7 @@ namespace {
 
 namespace reasons = api::reasons;
 
-/// What is counted of the pods of one namespace.
+/// The metrics series of the pods of one namespace.
 reflector::ReflectionSeries series_of(const OffloadingNode& node, std::string_view local_namespace) {
   return {.metrics = node.context.metrics,
           .ns = local_namespace,
@@ -75,7 +75,7 @@ void PodTwins::enqueue_token_pod(const std::string& local, const kube::ObjectKey
   if (const std::string_view pod = core::token_secret_pod(secret.name, annotated); !pod.empty())
     node_.enqueue({local, std::string(pod)});
   if (known) return;
-  // A Secret that is gone and whose name was cut does not tell its pod.
+  // A Secret that is gone and had a shortened name does not show its pod.
   for (const kube::ObjectKey& key : node_.local_pods->store().keys_in(local))
     if (core::token_secret_name(key.name) == secret.name) node_.enqueue(key);
 }
@@ -184,8 +184,8 @@ bool PodTwins::is_needed(const TwinWatch& watch) const {
 
 bool PodTwins::is_in_doubt(const kube::Object& local, const kube::ObjectKey& remote_key, const kube::Failure& refusal) {
   if (!refusal.is_permanent()) return true;
-  // The right to read the twin goes with the twin, but may also be what the provider has trouble with. Trouble may last
-  // for ever: the pod does not wait for it any longer than for a provider that was restored.
+  // The right to read the twin goes with the twin, but its lack may also be a fault of the provider. A fault may last
+  // for ever, so the pod does not wait for it any longer than for a provider that was restored.
   if (!mapping_.is_troubled(local.ns()) || !local.is_deleting()) return false;
   auto& since = node_.memory.of(local).hidden_since;
   if (!since)

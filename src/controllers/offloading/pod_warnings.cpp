@@ -12,11 +12,11 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// The pause after each question: the provider's API server reads Events from etcd.
+/// The pause after each request: the provider's API server reads Events from etcd.
 constexpr kube::Duration question_pause = 200ms;
-/// How long a provider that refuses its Events is not asked for them again.
+/// The pause after a provider has refused its Events.
 constexpr kube::Duration no_right_pause = 10min;
-/// Bounds of one answer. Kubernetes folds the Events of a pod long before there are so many.
+/// Bounds of one answer. Kubernetes aggregates the Events of a pod long before there are so many.
 constexpr std::int64_t max_events = 250;
 constexpr std::size_t max_bytes = 1U << 20;
 
@@ -79,7 +79,7 @@ asio::awaitable<Outcome> PodWarnings::ask(kube::WorkKey work) {
 
 void PodWarnings::note_no_right(const std::string& remote_namespace, const kube::Failure& refusal) {
   const kube::TimePoint now = context_.clock.now();
-  // A namespace that was not asked for since is no twin any more, or has no pod that waits.
+  // A namespace without a request since then is no twin any more, or has no waiting pod.
   std::erase_if(no_right_until_, [&](const auto& known) { return known.second + no_right_pause < now; });
   if (no_right_until_.insert_or_assign(remote_namespace, now + no_right_pause).second)
     log_.info(
@@ -90,7 +90,7 @@ void PodWarnings::note_no_right(const std::string& remote_namespace, const kube:
 
 void PodWarnings::tell(const kube::Object& local, const std::string& message) {
   if (message.empty() || !memory_of(local.key(), local.uid()).questions.tell(message)) return;
-  // The leader before this process has sent that Event.
+  // The previous leader has sent that Event.
   if (core::warning_told(local.status()) == message) return;
   context_.events.warning(local, kube::resources::pods, api::reasons::remote_not_ready, message);
 }

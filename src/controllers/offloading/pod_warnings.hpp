@@ -1,4 +1,4 @@
-// Why pods of a virtual node are not ready, as the Events of their provider say.
+// Finds out from the provider's Events why pods of a virtual node are not ready.
 // Tested by test/unit/controllers/offloading/pod_warnings_test.cpp.
 #pragma once
 
@@ -18,17 +18,17 @@
 
 namespace liqo::controllers {
 
-/// Asks the provider for the Events of remote pods that do not become ready, and tells the newest warning at home.
-/// Guarantees: one question is under way at a time, with a pause after it; about a twin whose Events the provider
-/// refuses nothing is asked for ten minutes. One thread.
+/// Asks the provider for the Events of remote pods that do not become ready, and reports the newest warning at home.
+/// Guarantees: one request is under way at a time, with a pause after it. If the provider refuses the Events of a twin,
+/// they are not requested again for ten minutes. One thread.
 class PodWarnings {
  public:
-  /// A pod at home and the one that runs for it.
+  /// A pod at home and its remote pod.
   struct Pair {
     kube::Object local, remote;
   };
   struct Reader {
-    /// The pair of that key at home; nothing where nobody wants to know.
+    /// The pair with that key at home; nothing if no warning is wanted.
     std::function<std::optional<Pair>(const kube::ObjectKey&)> find;
     /// Called when there is another warning about the pod than before. Must not suspend.
     std::function<void(const kube::ObjectKey&)> changed;
@@ -38,11 +38,11 @@ class PodWarnings {
 
   /// Asks until cancelled: while this process leads.
   asio::awaitable<void> run() { return questions_.run(); }
-  /// Takes the state of the remote pod, and has it asked about when that is due.
+  /// Takes in the state of the remote pod, and schedules a request for its Events when that is due.
   void see(const kube::Object& local, const kube::Object& remote);
   /// The provider's warning about the pod; "" = none; null = not asked yet.
   const std::string* words(const kube::Object& local);
-  /// Sends an Event of the message, unless the status of `local`, read before the write, shows it already.
+  /// Sends an Event with the message, unless the status of `local`, read before the write, shows it already.
   void tell(const kube::Object& local, const std::string& message);
   /// Forgets a pod that is gone.
   void forget(const kube::ObjectKey& key) { memory_.erase(key); }
@@ -56,9 +56,9 @@ class PodWarnings {
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid) {
     return controllers::memory_of(memory_, key, uid);
   }
-  /// Asks for the Events of one remote pod, where that is due.
+  /// Requests the Events of one remote pod, if that is due.
   asio::awaitable<kube::Outcome> ask(kube::WorkKey key);
-  /// Notes that the Events of a twin namespace are not ours to read.
+  /// Notes that this process may not read the Events of a twin namespace.
   void note_no_right(const std::string& remote_namespace, const kube::Failure& refusal);
 
   const core::ForgingContext& forging_;
@@ -66,7 +66,7 @@ class PodWarnings {
   Context context_;
   Reader reader_;
   std::unordered_map<kube::ObjectKey, Memory> memory_;
-  /// Until when twin namespaces are not asked for Events, because the provider refuses that.
+  /// Until when the Events of each twin namespace are not requested, because the provider refuses that.
   std::map<std::string, kube::TimePoint> no_right_until_;
   kube::Controller questions_;  ///< a slow answer holds up no pod
   kube::Log log_;

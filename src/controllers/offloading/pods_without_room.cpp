@@ -30,7 +30,7 @@ void PodsWithoutRoom::add(const kube::Object& local) {
   if (!is_new && fitted == fits) return;
   if (fitted) --closing_;
   if (fits) ++closing_;
-  // Where the node is closed already, set_closed() does not enqueue the pod.
+  // If the node is closed already, set_closed() does not enqueue the pod.
   if (closed_ || !fits) node_.enqueue(key);
   tell_change();
 }
@@ -38,7 +38,7 @@ void PodsWithoutRoom::add(const kube::Object& local) {
 void PodsWithoutRoom::remove(const kube::ObjectKey& key) {
   const auto gone = waiting_.extract(key);
   if (gone.empty()) return;
-  // What takes the place of a pod that never fits is not placed here, however open the node is.
+  // The successor of a pod that never fits is not scheduled here, even if the node is open.
   if (gone.mapped().fits && --closing_ == 0) full_until_ = node_.context.clock.now() + full_time;
   tell_change();
 }
@@ -74,7 +74,7 @@ std::string PodsWithoutRoom::why_too_large(const kube::ObjectKey& key) const {
 }
 
 void PodsWithoutRoom::set_closed(bool closed, bool is_told) {
-  // A provider that says when it closes also says when it opens.
+  // A provider that reports when it closes also reports when it opens.
   if (is_told) full_until_ = {};
   const bool same = std::exchange(closed_, closed) == closed;
   if (std::exchange(closed_is_told_, is_told) == is_told && same) return;

@@ -1,4 +1,4 @@
-// The pods of a virtual node that wait because their last orders were refused for lack of room.
+// The pods of a virtual node that wait because their last order was refused for lack of room.
 // Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace liqo::controllers {
 
-/// Knows whether the provider is full, which closes the Node, and which pods the Node could never hold: those do not
+/// Knows whether the provider is full, which closes the Node. Pods that would not even fit on an empty Node do not
 /// close it. One thread.
 class PodsWithoutRoom {
  public:
@@ -22,12 +22,12 @@ class PodsWithoutRoom {
   PodsWithoutRoom(const PodsWithoutRoom&) = delete;
   PodsWithoutRoom& operator=(const PodsWithoutRoom&) = delete;
 
-  /// Whether a pod that the Node could hold waits for room, or one did until a moment ago.
+  /// Whether a pod that would fit on the Node waits for room, or did so until a moment ago.
   bool is_full() const { return closing_ > 0 || node_.context.clock.now() < full_until_; }
   std::size_t count() const { return waiting_.size(); }
   /// Sets what is called when `is_full` may have changed.
   void on_change(std::function<void()> handler) { changed_ = std::move(handler); }
-  /// Whether the Node has the taint that keeps new pods away. `is_told`: the provider itself says so.
+  /// Sets whether the Node has the taint that keeps new pods away. `is_told`: the provider itself reports it.
   void set_closed(bool closed, bool is_told);
 
   /// The pod waits because there is no room for it.
@@ -38,15 +38,15 @@ class PodsWithoutRoom {
   void see_taken();
   /// Whether the pod waits for room while the Node is closed to new pods.
   bool is_shut_out(const kube::ObjectKey& key) const { return closed_ && waiting_.contains(key); }
-  /// Why the Node could never hold the pod, which waits for room; "" = it could, or the pod does not wait.
+  /// Why the waiting pod would not even fit on an empty Node; "" = it would, or the pod does not wait.
   std::string why_too_large(const kube::ObjectKey& key) const;
 
  private:
   struct Waiting {
     core::Resources demand;
-    bool fits = false;  ///< the Node could hold it if nothing else were on it
+    bool fits = false;  ///< the pod would fit on an empty Node
   };
-  /// Takes what the Node has for pods.
+  /// Takes in the allocatable resources of the Node.
   void see_node();
   void tell_change() const {
     if (changed_) changed_();
@@ -55,7 +55,7 @@ class PodsWithoutRoom {
   OffloadingNode& node_;
   std::map<kube::ObjectKey, Waiting> waiting_;
   std::size_t closing_ = 0;       ///< those of them that fit
-  core::Resources allocatable_;   ///< of the Node; nothing where it is not known
+  core::Resources allocatable_;   ///< of the Node; nothing if it is not known
   kube::TimePoint full_until_{};  ///< until when the provider counts as full though no pod waits
   bool closed_ = false, closed_is_told_ = false;
   std::function<void()> changed_;

@@ -9,9 +9,9 @@
 namespace liqo::controllers {
 namespace {
 
-/// The least time between two orders of the same demand that changes cause.
+/// The shortest time between two orders with the same demand that changes cause.
 constexpr kube::Duration ask_pause = std::chrono::milliseconds(500);
-/// When room may have come, so many of the waiting resizes are asked for.
+/// The number of waiting resizes that are tried when there may be room again.
 constexpr std::size_t max_resizes_asking = 8;
 
 }  // namespace
@@ -61,7 +61,7 @@ void RefusedPods::set_resize_waits(const kube::ObjectKey& key, bool waits) {
 }
 
 void RefusedPods::ask_again() {
-  // The pods woken before are ordered after the pause, and so see this change as well.
+  // Pods that were woken before are ordered after the pause, and so take this change into account as well.
   const kube::TimePoint now = node_.context.clock.now();
   if (now < asking_at_) return;
   asking_at_ = now + ask_pause;

@@ -12,8 +12,8 @@
 
 namespace liqo::controllers {
 
-/// Of all pods that are refused alike one asks again; the others are woken as it is taken. What each does by itself is
-/// RefusedPod. One thread.
+/// Of all pods that are refused for the same reason, one asks again; the others are woken when its order is taken.
+/// RefusedPod handles each pod by itself. One thread.
 class RefusedPods {
  public:
   /// `node` outlives this.
@@ -21,22 +21,22 @@ class RefusedPods {
   RefusedPods(const RefusedPods&) = delete;
   RefusedPods& operator=(const RefusedPods&) = delete;
 
-  /// The provider may have room again: the refused pods that ask for their demand are ordered soon.
+  /// Has the refused pods that ask for their group ordered soon, because the provider may have room again.
   void ask_again();
-  /// The order of the pod was refused as those of `group` (`refusal_group`).
+  /// Notes that the order of the pod was refused like those of `group` (`refusal_group`).
   void refused(const kube::ObjectKey& key, std::string group);
-  /// Its order was taken.
+  /// Notes that the order of the pod was taken.
   void taken(const kube::ObjectKey& key) { wake(orders_.taken(key)); }
-  /// It is not to be sent any more.
+  /// Notes that the order of the pod is not to be sent any more.
   void left(const kube::ObjectKey& key) { wake(orders_.left(key)); }
   /// Whether the pod waits for another one of its group.
   bool waits(const kube::ObjectKey& key) const { return orders_.waits(key); }
-  /// Takes whether a resize of the pod waits for room.
+  /// Sets whether a resize of the pod waits for room.
   void set_resize_waits(const kube::ObjectKey& key, bool waits);
 
  private:
   void wake(const std::vector<kube::ObjectKey>& pods, kube::Duration delay = {});
-  /// Has ask_again() called when something else is granted to this node.
+  /// Calls ask_again() when the grant of this node changes.
   void follow_grants();
 
   OffloadingNode& node_;

@@ -1,4 +1,4 @@
-// What a PodController remembers of the pods at home.
+// The memory of a PodController about the pods at home.
 #pragma once
 
 #include <cstddef>
@@ -25,44 +25,45 @@ struct RememberedPod {
   kube::TimePoint in_doubt_until{};                   ///< for `PodMemory::order_in_doubt`
   std::optional<kube::TimePoint> remote_seen_at;      ///< when its remote pod was first seen
   std::optional<kube::TimePoint> without_twin_since;  ///< since when its namespace is seen without a twin
-  std::optional<kube::TimePoint> hidden_since;        ///< since when the look at what is left of it is refused
+  std::optional<kube::TimePoint> hidden_since;        ///< since when the provider refuses to show what is left of it
   /// Digest of the part of the last status that the API server at home did not store, such as fields of a newer
   /// Kubernetes. It is not sent again while neither side has changed.
   std::string not_taken;
-  /// The turn of its next status among the writes that the provider causes, and for how many bytes.
+  /// When its next status may be written, within the budget for writes that the provider causes, and for how many
+  /// bytes.
   std::optional<kube::TimePoint> status_turn;
   std::size_t status_bytes = 0;
   bool told_dropped_fields = false, told_not_reflected = false;
-  std::optional<std::size_t> told_left_out;  ///< how many things that its provider leaves out have been told
-  bool looked_behind = false;                ///< the provider was asked what of the pod is left in a withdrawn twin
+  std::optional<std::size_t> told_left_out;  ///< how many things that its provider leaves out have been reported
+  bool looked_behind = false;                ///< the provider was asked what is left of the pod in a withdrawn twin
   bool freed = false;                        ///< refused pods have been woken because its ShadowPod has finished
   /// Why the provider's API server could not take the last order, in its words; "" = it could, or it has refused it.
   std::string not_taken_because;
-  kube::TimePoint words_again_at{};  ///< when the pod may say something else of that
-  std::size_t told_at_change = 0;    ///< how often another silence had been told when it last did
+  kube::TimePoint words_again_at{};  ///< when the pod's status may give another reason for that
+  std::size_t told_at_change = 0;    ///< how many other silences had been reported when it last did
 };
 
-/// A pod is identified by its key and UID: of another one that had the key before, nothing is remembered. References
-/// are good until the next await. One thread.
+/// A pod is identified by its key and UID: what was remembered of an earlier pod with the key is dropped. References
+/// are valid until the next await. One thread.
 class RememberedPods {
  public:
   RememberedPod& of(const kube::ObjectKey& key, std::string_view uid) {
     return controllers::memory_of(known_, key, uid);
   }
   RememberedPod& of(const kube::Object& local) { return of(local.key(), local.uid()); }
-  /// The pod that last had the key; null where none is remembered.
+  /// The pod that last had the key; null if none is remembered.
   RememberedPod* find(const kube::ObjectKey& key) {
     const auto known = known_.find(key);
     return known == known_.end() ? nullptr : &known->second;
   }
-  /// This very pod; null where it is not remembered.
+  /// The pod with this key and UID; null if it is not remembered.
   RememberedPod* find(const kube::Object& local) {
     RememberedPod* known = find(local.key());
     return known && known->uid == local.uid() ? known : nullptr;
   }
   bool contains(const kube::ObjectKey& key) const { return known_.contains(key); }
   void forget(const kube::ObjectKey& key) { known_.erase(key); }
-  /// This process begins to lead: what was seen at the provider before says nothing.
+  /// Forgets what was seen at the provider before, because this process begins to lead.
   void forget_sights() {
     for (auto& [key, known] : known_) known.plan.seen = false;
   }

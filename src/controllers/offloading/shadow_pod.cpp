@@ -15,7 +15,7 @@ namespace {
 
 using kube::Outcome;
 
-/// What is known of the clock of the API server may be wrong by that.
+/// The largest error of our estimate of the API server's clock.
 constexpr kube::Duration clock_slack = std::chrono::seconds(5);
 
 }  // namespace

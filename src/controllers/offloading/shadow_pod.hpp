@@ -1,4 +1,5 @@
-// The provider's half of offloading: ShadowPod → Pod, recreated when it is lost, never when it has finished.
+// The provider's half of offloading: makes the Pod of each ShadowPod, and recreates it when it is lost, never when it
+// has finished.
 #pragma once
 
 #include <string>
@@ -15,8 +16,8 @@
 
 namespace liqo::controllers {
 
-/// Serves all consumers of this cluster; each has its share of the workers. The durable record of what has run is the
-/// ShadowPod's `status.phase`: a restart at any moment neither runs a pod twice nor forgets one. One thread.
+/// Serves all consumers of this cluster; each has its share of the workers. The ShadowPod's `status.phase` is the
+/// durable record of what has run: a restart at any moment neither runs a pod twice nor forgets one. One thread.
 class ShadowPodController final : public Runnable {
  public:
   explicit ShadowPodController(Context context);
@@ -27,15 +28,15 @@ class ShadowPodController final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  /// Drops what is remembered of a ShadowPod that is gone, and releases its pod.
+  /// Forgets a ShadowPod that is gone, and releases its pod.
   asio::awaitable<kube::Outcome> forget(kube::ObjectKey key);
-  /// What is to be done about a pod whose ShadowPod is gone. `last`: the UID of the last ShadowPod that was seen there.
+  /// Releases a pod whose ShadowPod is gone. `last`: the UID of the last ShadowPod that was seen there.
   asio::awaitable<kube::Outcome> release_orphan(kube::ObjectKey key, std::string last);
   /// Whether the ShadowPod may be older than what this process has seen of it.
   bool is_inherited(const kube::Object& shadow) const;
-  /// Tries those Pods again that wait in twins whose policy may be another one now.
+  /// Enqueues the Pods that wait in twins whose policy may have changed.
   void see_namespace(const kube::Change& ns);
-  /// Tries a ShadowPod again that waited for the bounds of its twin.
+  /// Enqueues a ShadowPod that waited for the bounds of its twin.
   void wake(const kube::ObjectKey& key);
   void enqueue(const kube::ObjectKey& key);
   void enqueue_all();
@@ -48,7 +49,7 @@ class ShadowPodController final : public Runnable {
   ShadowPodWriter shadow_writer_;
   TwinPodWriter pod_writer_;
   TwinPodMaker maker_;
-  kube::TimePoint begun_{};  ///< since when only this process has made Pods
+  kube::TimePoint begun_{};  ///< the time since when only this process has made Pods
   kube::Controller controller_;
 };
 

@@ -1,4 +1,4 @@
-// What the provider writes on ShadowPods: why a Pod is not made, and in which phase it is.
+// Writes the provider's reports on ShadowPods: why a Pod is not made, and in which phase it is.
 // Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace liqo::controllers {
 
-/// Writes at once, but for the record that a pod runs, which waits until no Pod is being made. One thread.
+/// Writes at once, except for the record that a pod runs: that waits until no Pod is being made. One thread.
 class ShadowPodWriter {
  public:
   /// `consumers` and `memories` outlive this.
@@ -23,22 +23,22 @@ class ShadowPodWriter {
   asio::awaitable<void> run() { return records_.run(); }
   bool is_busy() const { return records_.is_busy(); }
 
-  /// Patches the status of the ShadowPod; false where that is gone.
+  /// Patches the status of the ShadowPod; false if that is gone.
   asio::awaitable<kube::Result<bool>> record(kube::ObjectKey key, const kube::json::object& status);
   /// Schedules the record that the pod runs.
   void record_later(const kube::ObjectKey& key);
-  /// The record of this ShadowPod waits no more.
+  /// Drops the waiting record of this ShadowPod.
   void drop_record(const kube::ObjectKey& key) { unrecorded_.erase(key); }
-  /// No record waits any more.
+  /// Drops all waiting records.
   void drop_records() { unrecorded_.clear(); }
-  /// A Pod was made just now: records wait.
+  /// Notes that a Pod was made just now: records wait.
   void note_created(kube::TimePoint now) { busy_at_ = now; }
 
   /// Writes on the ShadowPod why its pod is not made, unless it says so already or was written a moment ago.
   asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
   /// Writes such a patch (`refusal_patch`).
   asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
-  /// Tells it in an Event, too.
+  /// Writes on the ShadowPod why its pod is not made, and reports it by an Event, too.
   asio::awaitable<kube::Outcome> refuse(const kube::Object& shadow, std::string words);
 
  private:

@@ -1,4 +1,4 @@
-// Whose the twins in this cluster are, and what the tenant namespaces of these consumers say.
+// Finds the consumer of a twin in this cluster, and the settings in the tenant namespace of that consumer.
 // Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
 #pragma once
 
@@ -19,19 +19,19 @@ class TwinConsumers {
  public:
   explicit TwinConsumers(Context context);
 
-  /// Takes in a change of a namespace. Returns the consumers whose policy may be another one now, beside that of the
-  /// twin itself; nothing where no policy is another one.
+  /// Takes in a change of a namespace. Returns the consumers whose policy may have changed, besides that of the twin
+  /// itself; nothing if no policy has changed.
   std::optional<std::set<std::string>> observe(const kube::Change& change);
-  /// The cluster ID of the consumer that a twin namespace belongs to, "" where it is nobody's.
+  /// The cluster ID of the consumer that a twin namespace belongs to, "" if it is no twin.
   std::string consumer_of(std::string_view twin) const;
-  /// The policy of the consumer that a twin namespace belongs to, valid until the next change of a namespace. One that
-  /// cannot be understood is the strict one here: admission lets nothing new in by it.
+  /// The policy of the consumer that a twin namespace belongs to, valid until the next change of a namespace. A policy
+  /// that cannot be parsed counts as the strict one here; admission admits nothing new by it.
   const core::admission::PodPolicy& policy_of(const std::string& twin);
 
-  /// Whether api_server_mapping() can be asked.
+  /// Whether api_server_mapping() can be called.
   bool knows_addresses() const;
-  /// How the pod finds the API server of its home from here. Errors: that is in the network of the consumer, which is
-  /// not ready.
+  /// How the pod reaches the API server of its home from here. Errors: that server is in the network of the consumer,
+  /// which is not ready.
   kube::Result<core::IpMapping> api_server_mapping(const kube::Object& shadow) const;
 
  private:

@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// The bounds of a twin follow the pods that need them within moments: only a longer wait is told.
+/// The bounds of a twin follow the pods that need them within moments: only a longer wait is reported.
 constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
 
 }  // namespace
@@ -61,7 +61,7 @@ asio::awaitable<TwinPodMaker::Made> TwinPodMaker::make(const kube::Object& shado
     auto refused = co_await take_refusal(shadow, std::move(created.error()).in("creating the pod"));
     co_return Made{.outcome = std::move(refused)};
   }
-  // The pod is ours and not in the cache yet, or somebody else's: its labels and owner tell.
+  // The pod is ours and not in the cache yet, or has another owner: its labels and owner show which.
   auto live = co_await context_.home.api().get(kube::resources::pods, key);
   if (!live)
     co_return Made{.outcome = Outcome::retry(std::move(live.error()).in("looking whose pod of that name it is"))};
@@ -78,7 +78,7 @@ asio::awaitable<std::optional<Outcome>> TwinPodMaker::bound(const kube::Object& 
   if (!bounded_.knows_defaults()) co_return Outcome::again_after(cache_pause);
   if (!is_bounded || !bounded_.is_counted(key.ns)) co_return co_await await_bounds(shadow);
   bounded_.name_requests(key.ns, pod);
-  // Room that comes while the create is being refused has to wake the ShadowPod, too.
+  // Room that becomes free while the create is being refused has to wake the ShadowPod, too.
   bounded_.await_room(key);
   co_return std::nullopt;
 }
@@ -98,7 +98,7 @@ asio::awaitable<Outcome> TwinPodMaker::note_lost_fields(kube::Object pod, std::v
   std::vector<std::string> things = core::read_left_out(pod.annotation(api::annotations::left_out));
   for (const std::string& path : lost) things.push_back(core::left_out_field(path));
   const std::string note = core::forge_left_out(things);
-  // The note may be full of what the policy leaves out.
+  // The note may be full already, of fields that the policy leaves out.
   if (note == pod.annotation(api::annotations::left_out)) co_return Outcome::done();
   kube::json::object annotations{{api::annotations::left_out, note}};
   kube::json::object body{

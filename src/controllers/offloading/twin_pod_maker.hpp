@@ -1,4 +1,4 @@
-// How a provider makes the Pod of a ShadowPod, within the bounds of its twin.
+// Makes the Pod of a ShadowPod at the provider, within the bounds of its twin.
 // Tested by test/unit/controllers/offloading/shadow_pod_test.cpp.
 // Tested by test/unit/controllers/namespaces/twin_pod_bounds_test.cpp.
 #pragma once
@@ -21,30 +21,31 @@ namespace liqo::controllers {
 /// Makes Pods in twins. One thread.
 class TwinPodMaker {
  public:
-  /// Until a cache that was asked for just now is looked at again.
+  /// The pause before a cache that was started just now is looked at again.
   static constexpr std::chrono::milliseconds cache_pause{200};
 
   /// All but `context` outlive this.
   TwinPodMaker(Context context, TwinConsumers& consumers, BoundedTwins& bounded, ShadowPodWriter& writer,
                OrderMemories& memories);
 
-  /// How a Pod was made.
+  /// The result of making a Pod.
   struct Made {
     kube::Outcome outcome;                      ///< how the reconcile ends
     std::optional<kube::Object> stranger = {};  ///< the Pod of that name, which was not made for a ShadowPod
   };
-  /// Makes the Pod. The caller holds both until it is done; the Pod says what it requests where its twin is bounded.
+  /// Makes the Pod. The caller keeps both objects until this is done. If the twin is bounded, the requests of the Pod
+  /// are filled in.
   asio::awaitable<Made> make(const kube::Object& shadow, kube::Object& pod);
 
  private:
-  /// Whether the Pod may be sent; else how the reconcile ends.
+  /// Nothing if the Pod may be sent; otherwise the Outcome that ends the reconcile.
   asio::awaitable<std::optional<kube::Outcome>> bound(const kube::Object& shadow, kube::Object& pod);
-  /// A Pod in a twin whose pods are bounded waits until they are counted.
+  /// Waits with a Pod in a bounded twin until the pods there are counted.
   asio::awaitable<kube::Outcome> await_bounds(const kube::Object& shadow);
-  /// Notes on the Pod, for its home, what the API server did not store of it. Nothing is noted later where the write
-  /// fails or the process ends before, or where the answer to the create came late: only that answer shows the loss.
+  /// Notes on the Pod, for its home, which fields the API server did not store. Only the answer to the create shows the
+  /// loss: if that came late, if this write fails, or if the process ends before it, nothing is noted later.
   asio::awaitable<kube::Outcome> note_lost_fields(kube::Object pod, std::vector<std::string> lost);
-  /// What is to be done where the API server has refused the Pod.
+  /// Handles a Pod that the API server has refused.
   asio::awaitable<kube::Outcome> take_refusal(const kube::Object& shadow, kube::Failure failure);
 
   Context context_;

@@ -20,7 +20,7 @@ TwinPodWriter::TwinPodWriter(Context context, BoundedTwins& bounded, OrderMemori
 asio::awaitable<kube::Result<void>> TwinPodWriter::release(const kube::Object& pod, bool confirm_first) {
   const kube::ObjectKey key = pod.key();
   const std::string uid(pod.uid());
-  // The watch tells when it has gone; a second patch would find nothing.
+  // The watch shows when it is gone; a second patch would find nothing.
   if (!core::is_tracked(pod) || released_[key] == uid) co_return kube::Result<void>();
   kube::Api& home = context_.home.api();
   if (confirm_first) {
@@ -65,7 +65,7 @@ asio::awaitable<kube::Result<void>> TwinPodWriter::add_ephemeral(const kube::Obj
     patched = co_await home.patch(kube::resources::pods, pod.key(),
                                   {kube::PatchType::strategic_merge,
                                    kube::json::serialize(core::ephemeral_refusal_patch(pod, addition.name, words))});
-    // Where there is no room for the note, the next change of the Pod asks again.
+    // If there is no room for the note, the next change of the Pod asks again.
     if (!patched && patched.error().is_permanent()) co_return kube::Result<void>();
   }
   if (!patched && !patched.error().is_not_found())
@@ -93,7 +93,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TwinPodWriter::resi
     auto patched = co_await home.patch(kube::resources::pods, key,
                                        {kube::PatchType::strategic_merge, kube::json::serialize(apply->patch)},
                                        {.subresource = "resize"});
-    // What webhooks made of the resize is noted as done, or each change of the Pod would ask for it again.
+    // A resize that webhooks have changed is noted as done, or each change of the Pod would request it again.
     if (patched) {
       memories_[key].note_resized();
       pods_->observe(std::move(*patched));

@@ -22,17 +22,17 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// A Quota that was deleted by mistake is made again in moments.
+/// A Quota that was deleted by mistake is recreated within moments.
 constexpr kube::Duration grace = 30s;
-/// Whether a Pod has lost its owner and was made for another ShadowPod than that of its name. Whoever deletes a
-/// ShadowPod with the policy Orphan would otherwise keep its Pod by another one of that name. A Pod of an earlier
-/// version is known by its owner alone.
+/// Whether a Pod has lost its owner, and was made for another ShadowPod than the one of its name. Otherwise a consumer
+/// could delete a ShadowPod with the policy Orphan, and keep its Pod by another ShadowPod of that name. A Pod of an
+/// earlier version is known by its owner alone.
 bool is_orphan(const kube::Object& pod, const kube::Object* shadow) {
   const std::string_view made_for = pod.label(api::labels::shadow_pod_uid);
   return !pod.is_deleting() && !pod.controller() && (!shadow || made_for.empty() || shadow->uid() != made_for);
 }
 
-/// How long the live answer that a user has no Quota holds for its other pods.
+/// How long a live read which shows that a user has no Quota holds for the user's other pods.
 constexpr kube::Duration confirmation = 10s;
 
 }  // namespace
@@ -114,7 +114,7 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
     noticed_.erase(key);
     co_return co_await end_orphan(key);
   }
-  // A ShadowPod that our webhook did not admit bears no user, and is not counted.
+  // A ShadowPod that our webhook did not admit names no user, and is not counted.
   const std::string user(shadow ? shadow->label(api::labels::creator_user)
                          : pod  ? pod->label(api::labels::creator_user)
                                 : std::string_view());

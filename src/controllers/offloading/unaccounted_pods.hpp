@@ -1,4 +1,5 @@
-// Ends offloaded pods whose grant has been taken away while they run: drained, or counted by no Quota any more.
+// Ends offloaded pods that have lost their grant while they run: their Quota is drained, or no Quota counts them any
+// more.
 #pragma once
 
 #include <map>
@@ -12,13 +13,13 @@
 
 namespace liqo::controllers {
 
-/// Where quotas are enforced, deletes ShadowPods that were admitted for a user who has had no Quota for a while. A
-/// consumer that withdraws its ResourceSlice drains its node first; one that does not would go on running what no Quota
-/// counts. Those of a drained Quota it deletes at once. Also removes Pods whose ShadowPod was deleted in a way that
-/// leaves them behind.
+/// If quotas are enforced, deletes ShadowPods that were admitted for a user who has had no Quota for a while. A
+/// consumer that withdraws its ResourceSlice drains its node first; one that does not would go on running pods that no
+/// Quota counts. ShadowPods of a drained Quota are deleted at once. Also removes Pods whose ShadowPod was deleted in a
+/// way that leaves them behind.
 ///
 /// Guarantees: Pods of users whose grant is gone, and of consumers without a Tenant, end within the time that the
-/// policy allows in a drain, also those that somebody else had let end more slowly. One thread.
+/// policy allows in a drain, even if another client had deleted them with a longer grace period. One thread.
 class UnaccountedPods final : public Runnable {
  public:
   explicit UnaccountedPods(Context context);
@@ -38,12 +39,12 @@ class UnaccountedPods final : public Runnable {
   bool is_drained(const std::vector<kube::ObjectKey>& quotas) const;
   /// Whether the consumer of a twin has no Tenant any more.
   bool is_abandoned(const std::string& twin) const;
-  /// Whom the provider ends, and why.
+  /// The pods that the provider ends, and why.
   struct End {
     std::string reason, why;
   };
   asio::awaitable<kube::Outcome> end(kube::ObjectKey key, std::string user, End because);
-  /// Has a Pod that is ending, or will as soon as its ShadowPod has gone, end within the time of a drain.
+  /// Makes a Pod end within the time of a drain: one that is ending, or will end as soon as its ShadowPod is gone.
   asio::awaitable<kube::Result<void>> hurry(kube::Object pod);
   void enqueue_all();
 

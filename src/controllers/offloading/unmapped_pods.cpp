@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 namespace reasons = api::reasons;
 
-/// A namespace that is offloaded as it is made has its twin moments later than its first pods: nobody is told that it
-/// has none before this time is over.
+/// A namespace that is offloaded at its creation gets its twin moments after its first pods: the missing twin is
+/// reported only after this time.
 constexpr kube::Duration twin_patience = 5s;
 
 }  // namespace

@@ -20,16 +20,16 @@ class UnmappedPods {
   UnmappedPods(OffloadingNode& node, PodTwins& twins, PodStatusWriter& statuses, PodEnds& ends)
       : node_(node), twins_(twins), statuses_(statuses), ends_(ends) {}
 
-  /// Takes the message for pods whose provider has taken our rights away; "" = it has not. Returns whether it is
-  /// another one.
+  /// Sets the message for pods whose provider has taken our rights away; "" = it has not. Returns whether the message
+  /// has changed.
   bool set_withdrawal(std::string withdrawal);
-  /// Brings a pod whose namespace has no twin to where it should be.
+  /// Reconciles a pod whose namespace has no twin.
   asio::awaitable<kube::Outcome> reconcile(kube::ObjectKey key, kube::Object local);
   /// Ends a pod of `kubectl debug node/…`: a virtual node is no machine to look at.
   asio::awaitable<kube::Outcome> end_node_debugger(kube::Object local);
 
  private:
-  /// Writes the status, then sends an Event of its message.
+  /// Writes the status, and then sends an Event with its message.
   asio::awaitable<kube::Outcome> show(kube::Object local, core::WantedStatus wanted, std::string_view reason,
                                       std::string message);
 

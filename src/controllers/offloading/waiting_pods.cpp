@@ -13,12 +13,12 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// Between two looks. A node that opens and closes all the time brings none forward.
+/// The pause between two looks. A node that opens and closes all the time does not shorten it.
 constexpr kube::Duration pause = 15s;
 constexpr kube::Duration quiet_time = 1min;
-/// An API server forgets an Event within an hour, and one may be dropped where many are told.
+/// An API server forgets an Event within an hour, and one may be dropped when many are sent.
 constexpr kube::Duration time_told = 30min;
-/// Pages of one look, and pods in each: whoever else runs on this thread goes on between two pages.
+/// Pages of one look, and pods in each: other work on this thread goes on between two pages.
 constexpr std::size_t max_pages = 10;
 constexpr std::int64_t page_size = 50;
 constexpr std::size_t max_told = 10'000;
@@ -85,7 +85,7 @@ asio::awaitable<kube::Result<void>> WaitingPods::find_waiting_here(Look& look) {
       co_return kube::Result<void>();
     }
     ++look.pages;
-    // No name of a namespace lies between this and `ns`: if this one cannot be listed, the next look begins behind it.
+    // No name of a namespace lies between this and `ns`: if `ns` cannot be listed, the next look begins after it.
     position_ = {.ns = ns + " ", .page = ""};
     bool is_found = false;
     const auto listed =
@@ -113,7 +113,7 @@ asio::awaitable<kube::Result<void>> WaitingPods::find_waiting(Look& look) {
   for (const std::string& ns : due_namespaces()) {
     if (position_.ns != ns) position_ = {.ns = ns, .page = ""};
     KUBE_CO_TRYV(co_await find_waiting_here(look));
-    // The next look goes on in the midst of this namespace.
+    // The next look continues in the middle of this namespace.
     if (position_.ns == ns) co_return kube::Result<void>();
   }
   position_ = {};

@@ -1,4 +1,4 @@
-// Tells pods that wait for nothing but a closed virtual node why they wait.
+// Reports to pods that wait only for a closed virtual node why they wait.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@
 
 namespace liqo::controllers {
 
-/// While a provider takes no new pods through a virtual node, an Event (`VirtualNodeClosed`) on a pod of an offloaded
-/// namespace that could only go there says which cluster has closed it, and why: to each pod once in half an hour for
-/// each reason, and once a minute in each namespace.
+/// While a provider takes no new pods through a virtual node, sends the Event `VirtualNodeClosed` to pods of offloaded
+/// namespaces that could only go there. It says which cluster has closed the node, and why. Each pod gets one in half
+/// an hour for each reason, and each namespace one a minute.
 ///
-/// Guarantees: pods without a node are not watched, but listed now and then, and only while a node is closed. Of a
-/// crowd of them, and of many namespaces, a part is looked at each time, in turn. One thread.
+/// Guarantees: pods without a node are not watched, but listed from time to time, and only while a node is closed. If
+/// there are many pods or namespaces, each look covers a part of them, in turn. One thread.
 class WaitingPods final : public Runnable {
  public:
   explicit WaitingPods(Context context);
@@ -28,29 +28,29 @@ class WaitingPods final : public Runnable {
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
-  /// How far the last look came: a namespace, and which of its pages comes next ("" = the first).
+  /// Where the last look ended: a namespace, and which of its pages comes next ("" = the first).
   struct Position {
     std::string ns, page;
   };
-  /// One look, as long as it lasts.
+  /// The state of one look while it lasts.
   struct Look {
     std::vector<kube::Object> nodes;
     std::size_t pages = 0;
     std::vector<kube::ObjectKey> found;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  /// The virtual nodes; none where all of them are open.
+  /// The virtual nodes; none if all of them are open.
   std::vector<kube::Object> nodes_if_closed() const;
-  /// The namespaces whose pods may go to virtual nodes, and in which none was told of within a minute; first the one at
-  /// which the last look ended.
+  /// The namespaces whose pods may go to virtual nodes, and in which no pod got an Event within the last minute; first
+  /// the one at which the last look ended.
   std::vector<std::string> due_namespaces() const;
   /// Finds at most one pod of each namespace that is due. `look` keeps what was found before a failure.
   asio::awaitable<kube::Result<void>> find_waiting(Look& look);
-  /// The same in the namespace of `position_`, which moves on.
+  /// Finds at most one due pod in the namespace of `position_`, and moves that on.
   asio::awaitable<kube::Result<void>> find_waiting_here(Look& look);
-  /// The node for which the pod waits, unless the pod was told that of late.
+  /// The node for which the pod waits, unless that was reported to the pod recently.
   std::optional<core::ClosedNode> untold_node(const kube::Object& pod, const std::vector<kube::Object>& nodes) const;
-  /// Tells the pods that still wait: a page may be of a state of some minutes ago.
+  /// Sends Events to the pods that still wait: a page may show a state of some minutes ago.
   asio::awaitable<kube::Result<void>> tell(Look& look);
   void see_node(const kube::Change& node);
   void look_soon();
@@ -58,7 +58,7 @@ class WaitingPods final : public Runnable {
   Context context_;
   kube::InformerHandle nodes_, offloadings_;
   std::map<std::string, kube::TimePoint, std::less<>> quiet_until_;  ///< by namespace
-  std::map<std::string, kube::TimePoint, std::less<>> told_until_;   ///< by the pod's UID and the word it was told
+  std::map<std::string, kube::TimePoint, std::less<>> told_until_;   ///< by the pod's UID and the reported reason
   Position position_;
   kube::TimePoint next_look_{};
   kube::Controller controller_;

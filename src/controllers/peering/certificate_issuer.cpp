@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace action = core::certificate_action;
 
 constexpr kube::Resource requests = kube::resources::certificate_signing_requests;
-/// A consumer that begins anew a few times has a new key each time.
+/// A consumer that repeats the peering a few times has a new key each time.
 constexpr TokenBucket::Rate changes_rate{.per_second = 1.0 / 60, .burst = 5};
 constexpr kube::Duration max_signing_time = 20s, first_look = 10ms, max_pause = 1s;
 
@@ -109,7 +109,8 @@ asio::awaitable<kube::Result<core::StoredCertificate>> CertificateIssuer::issue(
                                                                                 std::optional<kube::Object> stored,
                                                                                 kube::WallTime received) {
   KUBE_CO_TRY(pem, co_await sign(order.csr_pem));
-  // A stored one of another name or key would not be recognised, and the next look would have another one signed.
+  // A stored certificate for another name or key would not be recognised, and the next look would have another one
+  // signed.
   KUBE_CO_TRY(read, core::read_signed_certificate(pem, request));
   KUBE_CO_TRYV(co_await store(order, std::move(stored), pem));
   co_return core::StoredCertificate{
@@ -155,7 +156,7 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::sign(std::string c
   } else {
     certificate = co_await wait_for_certificate(std::move(*written));
   }
-  // Nobody needs a request that has served, or was not signed in time.
+  // A request that was used, or was not signed in time, is not needed any more.
   auto removed = co_await kube::remove_object(home, requests, key, {.phase = "removing the request"});
   if (!removed)
     log_.debug("a request for a certificate stays behind", {{"name", key.name}, {"error", removed.error()}});
@@ -177,7 +178,7 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::wait_for_certifica
     pause = std::min(pause * 5 / 4, max_pause);
     auto live = co_await context_.home.api().get(requests, key);
     if (live) request = std::move(*live);
-    // Other failures may pass; what is gone stays so.
+    // Other failures may be temporary; a request that is gone stays gone.
     if (!live && live.error().is_not_found()) co_return std::unexpected(std::move(live.error()));
   }
 }

@@ -1,4 +1,5 @@
-// Client certificates for consumers: signed by the cluster through its CSR API, kept in a Secret, renewed in time.
+// Issues client certificates for consumers: signed by the cluster through its CSR API, kept in a Secret, renewed in
+// time.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -20,12 +21,13 @@ struct CertificateOrder {
   std::string consumer_cluster_id;
   std::string slice_name = {};  ///< "" = the ControlPlane certificate
   std::string csr_pem;
-  std::string proxy_url = {};  ///< by which the consumer must go, "" = none
-  /// What the stored certificate goes with (the Tenant, the slice's replica); "" in the Go version.
+  std::string proxy_url = {};  ///< that the consumer has to use, "" = none
+  /// The owner of the stored certificate, with which it is deleted (the Tenant, the slice's replica); "" in the Go
+  /// version.
   std::optional<kube::OwnerReference> owner = std::nullopt;
 };
 
-/// What the consumer gets.
+/// The credentials that the consumer gets.
 struct IssuedParams {
   kube::json::object auth_params;
   kube::WallTime renew_at;  ///< ask again then
@@ -33,24 +35,24 @@ struct IssuedParams {
 };
 
 /// Issues certificates by CertificateSigningRequests of the signer kubernetes.io/kube-apiserver-client, which it makes,
-/// approves, waits for and clears away. A certificate is signed anew when its request has another name or key, which a
-/// consumer may change five times and then once a minute, it is due, it has ended, or its Secret is gone. Any number
-/// may exist. One thread.
+/// approves, waits for and deletes. A certificate is signed again when its request has another name or key, when it is
+/// due for renewal or has expired, or when its Secret is gone. A consumer may change its key five times, and then once
+/// a minute. Any number of issuers may exist. One thread.
 class CertificateIssuer {
  public:
   explicit CertificateIssuer(Context context);
 
-  /// `authParams` for the order. Errors: Errc::invalid_input where the request asks for more or something else than
-  /// that consumer (and slice) may have, which no retry will heal; Errc::missing where the API server's address is not
-  /// known; every other error may pass by itself. Where a renewal fails, the stored certificate is the answer while it
-  /// is valid for the same request.
+  /// `authParams` for the order. Errors: Errc::invalid_input if the request asks for more or something else than that
+  /// consumer (and slice) may have, which no retry mends; Errc::missing if the API server's address is not known. Every
+  /// other error may be temporary. If a renewal fails, the stored certificate is returned while it is valid for the
+  /// same request.
   asio::awaitable<kube::Result<IssuedParams>> auth_params(CertificateOrder order);
 
   /// Called when the address of the API server may have changed.
   void on_address_change(std::function<void()> handler);
 
  private:
-  /// Has a certificate signed and keeps it. `stored`: the Secret that is to be replaced.
+  /// Has a certificate signed, and stores it. `stored`: the Secret that is to be replaced.
   asio::awaitable<kube::Result<core::StoredCertificate>> issue(const CertificateOrder& order,
                                                                const core::SigningRequest& request,
                                                                std::optional<kube::Object> stored,
@@ -64,7 +66,7 @@ class CertificateIssuer {
   bool may_change(const kube::ObjectKey& secret);
 
   Context context_;
-  std::vector<kube::InformerHandle> control_plane_nodes_;  ///< in the order of the labels that say so
+  std::vector<kube::InformerHandle> control_plane_nodes_;  ///< in the order of the labels that mark them
   std::map<kube::ObjectKey, TokenBucket> changes_;         ///< of keys, by the Secret of the certificate
   kube::Log log_{"certificate-issuer"};
 };

@@ -17,7 +17,7 @@ ClusterKeys::ClusterKeys(Context context)
                                  .ns = context_.settings.liqo_namespace,
                                  .selection = {.field_selector = kube::name_is(core::cluster_id_config_map)}})),
       controller_(context_, {.name = "cluster-keys"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
-  // No event tells of an object that is not there, so each is enqueued by its name once the cache is complete.
+  // There are no events for missing objects, so each one is enqueued by its name once the cache is complete.
   const auto watch = [this](kube::InformerHandle& cache, std::string_view name) {
     const auto look = [this, key = kube::ObjectKey{context_.settings.liqo_namespace, std::string(name)}] {
       controller_.enqueue({.object = key});
@@ -37,7 +37,7 @@ asio::awaitable<Outcome> ClusterKeys::ensure_keys() {
   const kube::ObjectKey key{context_.settings.liqo_namespace, std::string(core::cluster_keys_secret)};
   std::optional<kube::Object> secret = secrets_->find(key);
   if (!secret) {
-    // Deleted while we run: every peering goes by the key that we have.
+    // Deleted while we run: every peering uses the key that we have.
     kube::Result<core::PrivateKey> made = key_ ? *key_
                                           : context_.settings.peering.rsa_keys
                                               ? core::PrivateKey::make_rsa()

@@ -1,4 +1,4 @@
-// Who this cluster is to its peers: its key pair and its ID.
+// The identity of this cluster towards its peers: its key pair and its ID.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace liqo::controllers {
 
-/// Makes the Secret `authentication-keys` and the ConfigMap `liqo-clusterid-configmap` where they are not there, and
-/// never changes the Secret: replacing it by hand is how keys are rotated. Of the ConfigMap it keeps the ranges of pods
-/// that were configured; what a person wrote stays where none were. One thread.
+/// Makes the Secret `authentication-keys` and the ConfigMap `liqo-clusterid-configmap` if they do not exist. It never
+/// changes the Secret: keys are rotated by replacing it by hand. In the ConfigMap it writes the configured ranges of
+/// pods; if none are configured, ranges that a person wrote stay. One thread.
 class ClusterKeys final : public Runnable {
  public:
   explicit ClusterKeys(Context context);

@@ -21,10 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// Index of what tells of peers, by the cluster that it tells of.
+/// Index of the objects of peers, by their cluster.
 constexpr std::string_view by_peer = "peer";
 
-/// How soon to look again while caches are not complete, which no event may tell.
+/// The pause before another look while caches are incomplete: there may be no event when they become complete.
 constexpr kube::Duration incomplete_pause = 5s;
 
 }  // namespace
@@ -101,7 +101,7 @@ asio::awaitable<Outcome> ForeignClusterController::create(std::string cluster) {
 }
 
 core::PeerState ForeignClusterController::look_at(const std::string& cluster) const {
-  // The completion of the caches brings every peer back here.
+  // The completion of the caches enqueues every peer.
   auto tenants = objects_of(tenants_, cluster);
   auto identities = objects_of(identities_, cluster);
   std::erase_if(identities, [](const kube::Object& identity) { return !api::Identity(identity).is_control_plane(); });
@@ -126,7 +126,7 @@ core::PeerState ForeignClusterController::look_at(const std::string& cluster) co
 }
 
 asio::awaitable<Outcome> ForeignClusterController::remove(kube::Object foreign_cluster) {
-  // Incomplete caches do not show that there is nothing.
+  // Incomplete caches do not show that an object does not exist.
   if (!replicator_.knows_secrets() || !configurations_.objects->is_known())
     co_return Outcome::again_after(incomplete_pause);
   KUBE_CO_TRYV(
@@ -141,7 +141,7 @@ asio::awaitable<Outcome> ForeignClusterController::remove(kube::Object foreign_c
 
 asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work) {
   const std::string cluster = work.object.name;
-  // While it is not known whether there is a network module, its words would be dropped as nobody's.
+  // While it is not known whether there is a network module, its conditions would be dropped.
   if (!is_known_or_forbidden(*configurations_.objects)) co_return Outcome::again_after(500ms);
   core::PeerState peer = look_at(cluster);
   const auto found = objects_of(foreign_clusters_, cluster);
@@ -153,14 +153,14 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   const kube::Object& object = found.front();
   if (object.is_deleting() && !object.has_finalizer(api::finalizers::api_server_checker)) co_return Outcome::done();
   if (!wanted && core::is_made_by_us(object)) co_return co_await remove(object);
-  // The Go version holds what it probes; our probes end by themselves.
+  // The Go version has a finalizer while it probes; our probes end by themselves.
   if (object.has_finalizer(api::finalizers::api_server_checker)) {
     KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *foreign_clusters_.objects, object,
                                            api::finalizers::api_server_checker),
                  "releasing the ForeignCluster");
     co_return Outcome::again_after(0ms);
   }
-  // What was told stands until somebody knows better: a process that has just started does not.
+  // A note stands until a session knows better: a process that has just started does not.
   if (auto withdrawal = replicator_.withdrawal(cluster)) {
     peer.withdrawal = std::move(*withdrawal);
   } else if (peer.has_credentials || !replicator_.knows_secrets()) {

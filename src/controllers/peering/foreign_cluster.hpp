@@ -1,4 +1,4 @@
-// ForeignCluster: made for every peer, its status kept, and removed with the last of the peer.
+// Keeps a ForeignCluster with its status for every peer, and removes it with the last object of the peer.
 // Tested by test/sim/replication.cpp.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace liqo::controllers {
 
-/// One ForeignCluster for each cluster ID of which there is a Tenant, a ControlPlane Identity or Secret, a VirtualNode
-/// or a network Configuration. One that people made is kept; of several for one ID the oldest counts. The state of the
+/// Keeps one ForeignCluster for each cluster ID that has a Tenant, a ControlPlane Identity or Secret, a VirtualNode or
+/// a network Configuration. One that people made is kept. Of several for one ID the oldest counts. The state of the
 /// peer's API server is that of the replicator's session. One thread.
 class ForeignClusterController final : public Runnable {
  public:
@@ -25,20 +25,20 @@ class ForeignClusterController final : public Runnable {
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
-  /// A kind whose objects belong to a peer, and where their cluster ID stands.
+  /// A kind whose objects belong to a peer, and where they have their cluster ID.
   struct Source {
     kube::InformerHandle objects;
     bool in_spec = false;  ///< spec.clusterID, else the label alone
-    bool required = true;  ///< is waited for: the module of the kind is always installed
-    /// What counts of an object besides its cluster; null = everything.
+    bool required = true;  ///< wait for its cache: the module of the kind is always installed
+    /// Reads the part of an object that counts besides its cluster; null = everything counts.
     core::OffloadingPart (*part)(const kube::Object& object) = nullptr;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> create(std::string cluster);
   asio::awaitable<kube::Outcome> remove(kube::Object foreign_cluster);
-  /// What there is of a peer, from the caches.
+  /// The state of a peer, from the caches.
   core::PeerState look_at(const std::string& cluster) const;
-  /// Writes the status, and tells what is new in it.
+  /// Writes the status, and reports what is new in it.
   asio::awaitable<kube::Outcome> tell(kube::Object foreign_cluster, core::PeerState peer);
   std::vector<kube::Object> objects_of(const Source& source, std::string_view cluster) const;
   void watch(Source& source);

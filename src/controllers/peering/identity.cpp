@@ -24,7 +24,7 @@ namespace json = kube::json;
 
 constexpr std::string_view decided_labels[] = {api::labels::remote_cluster_id, api::labels::identity_type};
 
-/// What of `wanted` the live Secret does not have, as a merge patch; empty: nothing. Keys of others stay.
+/// The parts of `wanted` that the live Secret does not have, as a merge patch; empty: none. Keys of others stay.
 json::object missing_in(const kube::Object& live, const kube::Object& wanted) {
   json::object changes;
   json::object metadata;
@@ -83,14 +83,14 @@ kube::Result<kube::Object> IdentityController::forge_secret(const kube::Object& 
                                                    .certificate_pem = params.certificate_pem,
                                                    .key_pem = key.pem(),
                                                    .ns = std::string(view.remote_namespace())});
-  // What the provider sent is used only in a form that we would take from anybody.
+  // The provider's credentials are used only in a form that is safe from any sender.
   KUBE_TRYV(kube::wire::parse_kubeconfig(text, {.origin = kube::wire::KubeconfigOrigin::secret}));
   return core::forge_kubeconfig_secret(identity, text);
 }
 
 asio::awaitable<Outcome> IdentityController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!keys_.key() || !namespaces_.secrets(key.ns)) co_return Outcome::done();  // each comes back
+  if (!keys_.key() || !namespaces_.secrets(key.ns)) co_return Outcome::done();  // a change of either enqueues it
   const auto found = identities_->find(key);
   if (!found || found->is_deleting()) co_return Outcome::done();
   const kube::Object& identity = *found;
@@ -140,7 +140,7 @@ asio::awaitable<kube::Result<bool>> IdentityController::ensure_secret(const kube
   if (!written) co_return std::unexpected(std::move(written.error()));
   context_.events.normal(identity, api::kinds::identities, "KubeconfigEnsured",
                          "the Secret " + key.name + " is up to date");
-  // The namespace may have gone meanwhile.
+  // The namespace may be gone meanwhile.
   if (kube::Informer* readable = namespaces_.secrets(key.ns)) readable->observe(std::move(*written));
   co_return true;
 }

@@ -1,4 +1,4 @@
-// The consumer's half of the handshake: credentials of a provider become an Identity and a kubeconfig Secret.
+// The consumer's half of the handshake: makes a kubeconfig Secret from the credentials in an Identity.
 #pragma once
 
 #include "controllers/peering/cluster_keys.hpp"
@@ -8,7 +8,7 @@
 namespace liqo::controllers {
 
 /// Keeps the Secret `kubeconfig-<identity>` of each Identity in the tenant namespace of its provider. Refuses
-/// credentials that are not for this cluster's key, and a kubeconfig that could not be used safely. A Secret of that
+/// credentials that are not for this cluster's key, and a kubeconfig that could not be used safely. A Secret with that
 /// name that belongs to something else is left alone. One thread.
 class IdentityController final : public Runnable {
  public:
@@ -21,7 +21,7 @@ class IdentityController final : public Runnable {
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   kube::Result<kube::Object> forge_secret(const kube::Object& identity) const;
-  /// Answers false where a Secret of somebody else stands in the way.
+  /// Returns false if a Secret that is not ours has the name.
   asio::awaitable<kube::Result<bool>> ensure_secret(const kube::Object& identity, kube::Object wanted);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& identity, std::string secret);
 

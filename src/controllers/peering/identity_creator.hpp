@@ -1,4 +1,4 @@
-// The consumer's half of a slice: what the provider has signed becomes an Identity.
+// The consumer's half of a slice: makes an Identity from the certificate that the provider has signed.
 // Tested by test/unit/controllers/peering/identity_test.cpp.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace liqo::controllers {
 
 /// Keeps the Identity `resourceslice-<slice>` of each slice whose authentication the provider has accepted, and removes
-/// it where the provider denies it. One thread.
+/// it if the provider denies the slice. One thread.
 class IdentityCreator final : public Runnable {
  public:
   /// `budgets` outlive it.

@@ -67,7 +67,7 @@ asio::awaitable<Outcome> NonceController::fill(kube::Object secret) {
 
 asio::awaitable<Outcome> NonceController::sign(kube::Object secret) {
   const auto& key = keys_.key();
-  if (!key) co_return Outcome::done();  // comes back when there is one
+  if (!key) co_return Outcome::done();  // a new key enqueues it
   const std::string nonce = core::secret_bytes(secret, "nonce");
   if (nonce.empty()) co_return Outcome::done();
   if (!core::is_nonce(nonce)) {

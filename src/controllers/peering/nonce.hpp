@@ -1,4 +1,4 @@
-// The nonce of the handshake: made where this cluster is the provider, signed where it is the consumer.
+// The nonce of the handshake: this cluster makes it as a provider, and signs it as a consumer.
 #pragma once
 
 #include "controllers/peering/cluster_keys.hpp"
@@ -7,9 +7,9 @@
 
 namespace liqo::controllers {
 
-/// Fills the Secret `liqo-nonce` and signs what is in `liqo-signed-nonce`, in tenant namespaces and for their peer
-/// only. Never replaces a nonce; signs anew when the nonce or the cluster's keys change. Only a text that has the form
-/// of a nonce is signed. One thread.
+/// Fills the Secret `liqo-nonce`, and signs the nonce in `liqo-signed-nonce`, only in tenant namespaces and for their
+/// peers. Never replaces a nonce; signs again when the nonce or the cluster's keys change. Only a text with the form of
+/// a nonce is signed. One thread.
 class NonceController final : public Runnable {
  public:
   NonceController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);
@@ -22,7 +22,7 @@ class NonceController final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> fill(kube::Object secret);
   asio::awaitable<kube::Outcome> sign(kube::Object secret);
-  /// What a field of the Secret is to hold, and the Event that says so.
+  /// The wanted value of a field of the Secret, and the Event that reports it.
   struct Field {
     std::string_view name;
     std::string bytes;

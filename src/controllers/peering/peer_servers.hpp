@@ -1,4 +1,4 @@
-// Which tenant namespaces have a ControlPlane Secret for a peer, and to which server it leads.
+// Finds the tenant namespaces with a ControlPlane Secret for a peer, and the server in its kubeconfig.
 // Tested by test/unit/controllers/peering/peer_servers_test.cpp.
 #pragma once
 
@@ -14,26 +14,26 @@
 
 namespace liqo::controllers {
 
-/// Index of Secrets by the cluster whose control plane they lead to.
+/// Index of Secrets by the cluster of whose API server they have a kubeconfig.
 inline constexpr std::string_view secrets_by_provider = "control-plane-of";
 
-/// An index over the Secrets of all tenant namespaces. A kubeconfig is read once for each state of its Secret, however
-/// often its server is asked for. One thread.
+/// An index over the Secrets of all tenant namespaces. A kubeconfig is parsed once for each state of its Secret,
+/// however often server() is called. One thread.
 class PeerServers {
  public:
-  /// Takes in that Secrets for a cluster may have come or gone in a tenant namespace. The store has the index
+  /// Notes that Secrets for a cluster may have come or gone in a tenant namespace. The store has the index
   /// `secrets_by_provider`.
   void see(const std::string& ns, const kube::Store& secrets, std::string_view cluster);
-  /// The Secrets of a namespace are not read any more.
+  /// Forgets a namespace whose Secrets are not read any more.
   void forget(const std::string& ns);
 
   /// The first tenant namespace with a Secret for that cluster.
   std::optional<std::string> namespace_of(std::string_view cluster) const;
-  /// The server to which the Secret for `peer` (tenant namespace and cluster) leads, "" where its kubeconfig cannot be
-  /// read. `first` answers the Secret that counts, and is asked only where a Secret for the peer has changed.
+  /// The server to which the Secret for `peer` (tenant namespace and cluster) leads, "" if its kubeconfig cannot be
+  /// parsed. `first` returns the Secret that counts, and is called only if a Secret for the peer has changed.
   std::string server(const kube::ObjectKey& peer, const kube::Store& secrets,
                      const std::function<kube::Object()>& first);
-  /// How many kubeconfigs were read so far.
+  /// How many kubeconfigs were parsed so far.
   std::uint64_t reads() const { return reads_; }
 
  private:

@@ -70,7 +70,7 @@ asio::awaitable<Outcome> LocalRenewer::reconcile(kube::WorkKey work) {
 asio::awaitable<Outcome> LocalRenewer::take_answer(const kube::Object& identity, const kube::Object& renew) {
   const json::object& answer = api::Renew(renew).auth_params();
   if (answer.empty() || !keys_.key()) co_return Outcome::done();
-  // A Renew shows its last answer for ever; taking it again would undo what an operator has changed since.
+  // A Renew shows its last answer for ever; copying it again would undo later changes of an operator.
   const std::string digest = core::sha256_hex(json::serialize(answer));
   if (identity.annotation(api::annotations::taken_answer) == digest) co_return Outcome::done();
   const bool is_news = answer != api::Identity(identity).auth_params();
@@ -114,12 +114,12 @@ asio::awaitable<Outcome> RemoteRenewer::reconcile(kube::WorkKey work) {
   const std::string peer = namespaces_.peer_of(key.ns);
   if (!renew || renew->is_deleting() || peer.empty()) co_return Outcome::done();
   const api::Renew view(*renew);
-  // Ours, towards the same peer, are in the same namespace where both clusters lend to each other.
+  // If both clusters lend to each other, our own Renews to the same peer are in the same namespace.
   if (renew->label(api::labels::replicated) != "true" || renew->label(api::labels::replication_origin) != peer ||
       view.consumer_cluster_id() != peer || view.identity_type() != api::control_plane_identity)
     co_return Outcome::done();
   std::optional<kube::Object> tenant;
-  // Only an admitted one has credentials, and only one of a namespace is admitted.
+  // Only an admitted Tenant has credentials, and only one in a namespace is admitted.
   for (kube::Object& found : tenants_->objects_in(key.ns))
     if (api::Tenant(found).cluster_id() == peer && !api::Tenant(found).auth_params().empty()) tenant = std::move(found);
   if (!tenant) co_return Outcome::done();

@@ -1,5 +1,5 @@
-// How a renewed ControlPlane certificate reaches its consumer: Tenant → Renew at the provider → Renew at the consumer →
-// Identity. The middle step is replication's.
+// Passes a renewed ControlPlane certificate on to its consumer: Tenant → Renew at the provider → Renew at the consumer
+// → Identity. Replication does the middle step.
 #pragma once
 
 #include "controllers/links/provider_budget.hpp"
@@ -9,9 +9,9 @@
 
 namespace liqo::controllers {
 
-/// At the consumer: keeps a Renew for each ControlPlane Identity, and takes into the Identity what the provider
-/// answers, the whole of it: certificate, CA, address and proxy. Each answer is taken once, so that what an operator
-/// changes afterwards stays until the next. Answers that are not for this cluster's key are not taken. One thread.
+/// At the consumer: keeps a Renew for each ControlPlane Identity, and copies the whole answer of the provider into the
+/// Identity: certificate, CA, address and proxy. Each answer is copied once, so later changes of an operator stay until
+/// the next answer. Answers that are not for this cluster's key are ignored. One thread.
 class LocalRenewer final : public Runnable {
  public:
   /// `budgets` outlive it.
@@ -33,7 +33,7 @@ class LocalRenewer final : public Runnable {
   kube::Controller controller_;
 };
 
-/// At the provider: answers the replica of a Renew with the `authParams` of the Tenant in the same namespace, whenever
+/// At the provider: copies the `authParams` of the Tenant into the replica of a Renew in the same namespace, whenever
 /// any of them differs. One thread.
 class RemoteRenewer final : public Runnable {
  public:

@@ -1,4 +1,4 @@
-// What replication waits for the provider to act upon, and what people are told where it does not.
+// Tracks the orders of replication that wait for the provider, and reports if it does not act on them.
 #include "controllers/common/foreign_cluster_of.hpp"
 #include "controllers/peering/replication_session.hpp"
 #include "core/common/digest.hpp"
@@ -14,9 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 using End = core::OpenOrders::End;
 
-/// A provider that is there and has not changed its answer for this time answers the same again.
+/// A reachable provider that has not changed its answer for this time will answer the same again.
 constexpr kube::Duration same_answer_time = 5min;
-/// How often one object is tried where the provider's API server can take none.
+/// How often one object is tried when the provider's API server can take none.
 constexpr kube::Duration try_pause = 5s;
 
 std::string slice_order(std::string_view name) { return "slice " + std::string(name); }
@@ -47,7 +47,7 @@ asio::awaitable<kube::Outcome> ReplicationSession::work_on(kube::WorkKey work) {
 }
 
 void ReplicationSession::note_taking(const kube::WorkKey& work, const kube::Failure* failure) {
-  // A line that breaks says nothing of what the server can do.
+  // A broken connection does not show what the server can do.
   if (failure && !failure->status()) return;
   if (failure && !failure->is_permanent() && failure->http_code() != 409) {
     not_taken_.insert(work);
@@ -60,7 +60,7 @@ void ReplicationSession::note_taking(const kube::WorkKey& work, const kube::Fail
 void ReplicationSession::see_orders(const kube::WorkKey& work) {
   const Kind& kind = kind_of(work);
   auto local = kind.home->find(work.object);
-  // Who takes our rights away, or is gone for good, is not asked.
+  // Providers that have taken our rights away, or are gone for good, are not asked.
   if (local && (local->is_deleting() || withdrawn_ == true || peer_lost_ || !core::is_for_peer(*local, peer_) ||
                 !core::is_ready_to_replicate(kind.resource, *local)))
     local.reset();

@@ -23,23 +23,25 @@ using namespace std::chrono_literals;
 namespace action = core::replication_action;
 using kube::Outcome;
 
-/// The longest pause between two tries, and so the time after which replication goes on at the latest when a drained
-/// tenant is activated.
+/// The longest pause between two tries. When a drained tenant is activated, replication goes on after this time at the
+/// latest.
 constexpr kube::Duration max_pause = 20s;
 constexpr kube::Duration refusal_pause = 5s;
-/// Between two looks at what no event announces: the end of somebody else's object, or of a refusal to let us read.
+/// The pause between two looks for changes without an event: the end of another owner's object, or of a refusal to let
+/// us read.
 constexpr kube::Duration look_again = 30s;
 constexpr kube::Duration unknown_pause = 10s;
-/// Between two rounds of looks at twins that home does not want: while some have not been looked at, and later.
+/// The pause between two rounds of looks at twins that home does not want: while some have not been looked at, and
+/// later.
 constexpr kube::Duration next_looks = 100ms, next_looks_again = 5s;
-/// Before the first heartbeat, and after one that the provider does not want.
+/// The pause before the first heartbeat, and after one that the provider does not want.
 constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
-/// Between two Events about an object of which more than is taken is at the provider.
+/// The pause between two Events about an object of which the provider has more than is accepted.
 constexpr kube::Duration refusal_told_again = 5min;
-/// Between two looks at rights that nothing makes doubtful: watches go on for minutes without them.
+/// The pause between two checks of rights without a sign that they are gone: watches go on for minutes without them.
 constexpr kube::Duration rights_pause = 1min;
 
-/// What a failure keeps an object from; the name of the provider follows.
+/// What an object cannot do because of a failure; the name of the provider follows.
 constexpr std::string_view not_replicated = "is not replicated to",
                            no_status = "does not show the status that it has in";
 
@@ -130,13 +132,13 @@ void ReplicationSession::start() {
 }
 
 asio::awaitable<void> ReplicationSession::beat() {
-  // What a peering needs at its beginning comes first.
+  // The kinds that a peering needs at its beginning come first.
   co_await context_.clock.sleep(first_beat);
   const kube::ObjectKey lease{peer_.remote_namespace, std::string(core::heartbeat_lease)};
   while (true) {
     const std::string patch = kube::json::serialize(core::heartbeat_patch(peer_.local, context_.clock.wall()));
     const auto beaten = co_await provider_api_.patch(kube::resources::leases, lease, {kube::PatchType::merge, patch});
-    // The Go version, and whoever does not ask for it, has no Lease for us.
+    // The Go version has no Lease for us, and neither have providers that do not want heartbeats.
     const bool is_unwanted = !beaten && (is_refused_access(beaten.error()) || beaten.error().is_not_found());
     co_await context_.clock.sleep(is_unwanted ? unwanted_pause : core::heartbeat_interval);
   }
@@ -189,7 +191,7 @@ void ReplicationSession::tell_failed(const Kind& kind, const kube::Object& local
 bool ReplicationSession::may_tell_refusal(const Kind& kind, const kube::Object& local) {
   const kube::TimePoint now = context_.clock.now();
   auto& told = memory_[{std::string(kind.resource.plural), local.key()}].refusal_told;
-  // The provider may change the size, and with it the words, as often as it likes.
+  // The provider may change the size, and with it the message, as often as it likes.
   if (told && now - *told < refusal_told_again) return false;
   told = now;
   return true;
@@ -226,13 +228,13 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   if (!remote && kind.resource == api::kinds::namespace_maps) guard_.forget(key);
   if (is_guarded(kind, remote)) {
     judged = co_await guard_.judge(local, *remote);
-    // What has changed meanwhile is judged anew.
+    // Changes meanwhile are judged again.
     if (!same(local, kind.home->find(key)) || !same(remote, kind.provider->find(remote_key)))
       co_return Outcome::again_after(0ms);
     if (local) {
       auto marked = co_await mark_kept(kind, *local, judged);
       if (!marked) co_return failed_at_home(kind, *local, std::move(marked.error()), no_status);
-      // The map comes back through the cache.
+      // The cache enqueues the map.
       if (*marked) co_return Outcome::done();
       tell_kept(work, *local, judged.kept);
     }
@@ -249,8 +251,8 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
                                                       peer_);
   if (std::holds_alternative<action::Remove>(plan)) {
     KUBE_CO_TRY(wanted, co_await is_wanted_live(kind, key));
-    // What has changed meanwhile is planned anew. A cache that has lost the replica is no witness of its end: labels by
-    // which it is watched can be damaged.
+    // Changes meanwhile are planned again. A cache that has lost the replica does not prove that it is gone: the labels
+    // by which it is watched may be damaged.
     if (wanted || !same(remote, kind.provider->find(remote_key))) co_return Outcome::again_after(0ms);
     co_return co_await end(kind, key, Witness::cache);
   }
@@ -260,7 +262,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
     co_return co_await end(kind, key, release->confirm_absence ? Witness::provider : Witness::nobody);
   if (!local) {
     memory_.erase(work);
-    // The completion of the caches brings every key back here, and the end of a replica its event.
+    // The completion of the caches enqueues every key, and the removal of a replica is an event.
     co_return Outcome::done();
   }
   if (std::holds_alternative<action::AwaitEnd>(plan)) {
@@ -275,7 +277,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   memory_[work].refused_since.reset();
   memory_[work].ending_seen.reset();
   if (std::holds_alternative<action::Guard>(plan)) {
-    // The object with its finalizer comes back through the cache, and with it this key.
+    // The cache shows the object with its finalizer, which enqueues this key.
     auto guarded = co_await add_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
     if (!guarded) co_return failed_at_home(kind, *local, std::move(guarded.error()), not_replicated);
     co_return Outcome::done();
@@ -301,7 +303,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
     if (!kind.provider->has_synced()) co_return Outcome::again_after(unknown_pause);
   }
   if (judged.failure) co_return failed(kind, *local, std::move(*judged.failure));
-  // Once a missing twin counts as gone, no event says so, and none when claims in a kept one go.
+  // There is no event when a missing twin begins to count as gone, and none when claims in a kept twin are removed.
   std::optional<kube::Duration> next;
   if (!missing.empty()) next = memory_[work].missing.left(context_.clock.now());
   if (!judged.kept.empty())
@@ -336,9 +338,9 @@ void ReplicationSession::tell_kept(const kube::WorkKey& work, const kube::Object
   for (core::KeptTwin& twin : kept) {
     const auto known = before.find(twin.local);
     const bool is_known = known != before.end() && known->second == twin.why;
-    // Nobody has looked (again) yet.
+    // The twins were not looked at (again) yet.
     if (twin.why.empty() && known != before.end()) told.insert(*known);
-    // One that is not told now is told by the next look; the annotation names them all.
+    // A twin that is not reported now is reported by the next look; the annotation names them all.
     if (twin.why.empty() || (!is_known && !budget_->asides.try_take())) continue;
     if (!is_known) context_.events.warning(local, api::kinds::namespace_maps, api::reasons::twin_holds_data, twin.why);
     told.insert_or_assign(std::move(twin.local), std::move(twin.why));
@@ -356,7 +358,8 @@ asio::awaitable<Outcome> ReplicationSession::hold(const Kind& kind, kube::WorkKe
     KUBE_CO_TRYV(
         co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object));
   } else if (plan.restore && !local && !names.empty() && work.object.name == peer_.remote) {
-    // This cluster makes one map for a provider, of that name. As many as a provider shows are not made.
+    // This cluster makes one map for a provider, with that name. A provider cannot make it create others by showing
+    // them.
     kube::Object map = core::forge_namespace_map(work.object, peer_.remote, {});
     map.set_annotation(api::annotations::holds_data, names);
     co_await budget_->home_writes.take({.bytes = map.text().size()});
@@ -415,14 +418,14 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
     } else {
       replica = std::move(*found);
     }
-    // What goes with a map is judged where the cache has it.
+    // The twins that go with a map are judged if the cache has it.
     if (replica && !replica->is_deleting() && kind.resource == api::kinds::namespace_maps && !peer_lost_) {
       kind.provider->observe(std::move(*replica));
       co_return Outcome::again_after(0ms);
     }
   }
   if (replica && !replica->is_deleting()) {
-    // Another object of the name is looked at anew: 409 is a failure here.
+    // Another object of the name is looked at again: 409 is a failure here.
     auto removed = co_await provider_api_.remove(kind.resource, remote_key, {.uid = std::string(replica->uid())});
     if (removed) {
       log_.info("replica deleted", {{"kind", kind.resource.kind}, {"object", remote_key}});
@@ -433,7 +436,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
       failure = std::move(removed.error()).in("deleting the replica");
     }
   }
-  // Finalizers may hold the replica there for a time; its last event, or another look, tells of its end.
+  // Finalizers may hold the replica there for a time; its last event, or another look, shows its end.
   if (replica && !failure) {
     memory_[work].refused_since.reset();
     co_return Outcome::again_after(witness == Witness::provider ? 1s : look_again);
@@ -467,7 +470,7 @@ asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Obje
   }
   if (!created.error().is_already_exists())
     co_return failed(kind, local, std::move(created.error()).in("creating the replica"));
-  // The object there is ours and not in the cache yet (its labels may have been damaged), or somebody else's.
+  // The object there is ours and not in the cache yet (its labels may be damaged), or has another owner.
   auto live = co_await look(kind, remote_key);
   if (!live) co_return failed(kind, local, std::move(live.error()));
   if (!*live) {
@@ -478,7 +481,7 @@ asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Obje
     co_return Outcome::again_after(look_again);
   }
   if (!(*live)->is_deleting()) {
-    // What it asks for beyond our wish is judged once it is in the cache.
+    // If it asks for more than we want, that is judged once it is in the cache.
     std::vector<core::KeptTwin> all;
     if (kind.resource == api::kinds::namespace_maps)
       for (core::WithdrawnTwin& twin : core::withdrawn_twins(&local, **live, {}, peer_))
@@ -503,7 +506,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
   auto patched = co_await provider_api_.patch(kind.resource, remote_key, {kube::PatchType::merge, text});
   note_taking(work, patched ? nullptr : &patched.error());
   if (!patched && patched.error().is_not_found()) {
-    // The watch is behind, or may not read any more. The change of the cache brings the key back.
+    // The watch lags behind, or may not read any more. The change of the cache enqueues the key.
     kind.provider->observe_gone(remote_key, kube::string_at(patch, {"metadata", "uid"}));
     co_return kube::Result<void>();
   }
@@ -581,7 +584,7 @@ asio::awaitable<void> ReplicationSession::probe() {
     } else {
       refused_since_.reset();
     }
-    // No change of a cache tells that there are none any more.
+    // There is no change of a cache when there are none any more.
     if (provider_.trouble(kube::Errc::too_large)) enqueue_all();
     co_await context_.clock.sleep_until(start + context_.settings.peering.foreign_cluster_ping_interval);
   }
@@ -598,7 +601,7 @@ asio::awaitable<void> ReplicationSession::look_at_rights() {
   const kube::TimePoint now = context_.clock.now();
   if (withdrawn_ == false && !was_refused() && now < next_look_at_rights_) co_return;
   next_look_at_rights_ = now + rights_pause;
-  // One kind may be refused by a policy of the provider's: with a Tenant the rights to all of them go.
+  // A policy of the provider may refuse one kind; with the Tenant the rights to all kinds go.
   bool refused = true;
   std::string why;
   for (const Kind& kind : kinds_) {
@@ -606,7 +609,7 @@ asio::awaitable<void> ReplicationSession::look_at_rights() {
     const kube::ListOptions one{.selection = scope.selection, .limit = 1};
     auto page = co_await provider_api_.list(kind.resource, scope.ns, one);
     if (!page && !page.error().is_forbidden()) {
-      // An answer interrupts the refusals, and patience begins anew.
+      // An answer interrupts the refusals, and the waiting time begins again.
       refused_since_.reset();
       co_return;
     }
@@ -617,7 +620,7 @@ asio::awaitable<void> ReplicationSession::look_at_rights() {
   refused_ = refused;
   if (!refused) refused_since_.reset();
   if (refused && !refused_since_) refused_since_ = now;
-  // A session that has just begun does not know before patience is over.
+  // A session that has just begun does not know before the waiting time is over.
   if (refused && withdrawn_ != true && now - *refused_since_ < refusal_patience) co_return;
   const std::optional<bool> before = std::exchange(withdrawn_, refused);
   if (before == refused) co_return;

@@ -25,12 +25,13 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// Between two looks at what a deleted Secret is still needed for.
+/// The pause between two looks whether a deleted Secret is still needed.
 constexpr kube::Duration closing_pause = 300ms;
-/// Between the end of a Secret and the letting go of its objects: a Secret that is applied anew comes in time.
+/// The time between the removal of a Secret and the release of its objects: a Secret that is recreated within it is in
+/// time.
 constexpr kube::Duration orphan_patience = 10s;
 constexpr std::size_t max_named = 3;
-/// What was told of a silent provider stands for so long without a session that could know better.
+/// How long the note about a silent provider stands without a session that could know better.
 constexpr kube::Duration unheard_patience = 1min;
 
 bool is_control_plane(const kube::Object& secret) {
@@ -43,7 +44,7 @@ void index_by_provider(const kube::Object& secret, std::vector<std::string>& clu
   if (is_control_plane(secret)) clusters.emplace_back(cluster_of(secret));
 }
 
-/// What objects without a session ask of a ForeignCluster.
+/// What objects without a session need to know from a ForeignCluster.
 auto loss_of(const kube::Object& foreign_cluster) {
   const api::ForeignCluster view(foreign_cluster);
   return std::pair(std::string(view.cluster_id()), view.is_permanently_unreachable());
@@ -69,7 +70,7 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Provi
       context_(context),
       tenants_(tenants),
       budgets_(budgets),
-      // Whatever changes there is seen when a twin is looked at again.
+      // Changes there are seen when a twin is looked at again.
       data_(
           context, [](const core::storage::RemoteData&) {}, [] {}),
       home_{.connect = std::move(connect), .data = data_, .tenants = tenants},
@@ -91,8 +92,8 @@ Replicator::Replicator(ConnectProvider connect, TenantNamespaces& tenants, Provi
       namespaces_,
       [this](const kube::ObjectKey& key) {
         read_namespaces();
-        // The label of the namespace says whose credentials count there; a corrected one makes refused credentials
-        // good.
+        // The label of the namespace decides whose credentials count there; a corrected label makes refused credentials
+        // valid.
         enqueue_namespace(key.name);
       },
       [this] { read_namespaces(); });
@@ -183,7 +184,7 @@ std::optional<std::string> Replicator::withdrawal(std::string_view cluster) cons
   for (const auto& [key, peer] : peers_) {
     if (key.name != cluster || !peer.session) continue;
     const auto withdrawn = peer.session->is_withdrawn();
-    // A Secret that an older peering has left takes nothing from the one that works.
+    // A Secret that an older peering has left does not replace the one that works.
     if (withdrawn == false) return std::string();
     if (withdrawn == true) told = core::describe_withdrawal(cluster, peer.session->peer().remote_namespace);
     is_known = is_known && withdrawn;
@@ -230,8 +231,8 @@ void Replicator::read_namespaces() {
   for (const kube::Object& tenant : namespaces_->objects()) {
     const std::string ns(tenant.name());
     if (!core::is_tenant_namespace(tenant) || secrets_.contains(ns)) continue;
-    // TenantNamespaces tells once the Secrets of a namespace may be read. Those of a namespace that is ending were
-    // readable before, or never will be.
+    // TenantNamespaces notifies us once the Secrets of a namespace may be read. Those of a namespace that is being
+    // deleted were readable before, or never will be.
     if (!tenant.is_deleting() && !tenants_.secrets(ns)) {
       unread_.insert(ns);
       continue;
@@ -354,7 +355,7 @@ asio::awaitable<void> Replicator::end_overfull_session(PeerKey key, kube::Object
 }
 
 asio::awaitable<kube::Result<void>> Replicator::set_finalizer(const kube::Object& secret, bool wanted) {
-  // The cache of the Secrets may be released while the API server answers, so that nothing may refer to it meanwhile.
+  // The cache of the Secrets may be released while the API server answers, so nothing may refer to it meanwhile.
   const auto patch = kube::finalizer_patch(secret, api::finalizers::replication_credentials, wanted);
   if (!patch) co_return kube::Result<void>();
   auto patched = co_await context_.home.api().patch(kube::resources::secrets, secret.key(),
@@ -390,7 +391,7 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   Peer& entry = peers_[key];
   entry.trouble.reset();
   entry.refused_since.reset();
-  // It needs some time to find out, and where it ends before, what was told stands for a minute again.
+  // A session needs some time to find out; if it ends before, the note stands for a minute again.
   entry.unheard_since.reset();
   entry.digest = remote_namespace_of(secret);
   entry.credentials = credentials_of(secret);
@@ -410,7 +411,7 @@ bool Replicator::goes_on_with(Peer& peer, const kube::Object& secret) {
   if (peer.digest != remote_namespace_of(secret)) return false;
   std::string credentials = credentials_of(secret);
   if (peer.credentials == credentials) return true;
-  // What waits because of refused credentials begins sooner in a session that is made anew.
+  // Work that waits because of refused credentials begins sooner in a new session.
   const bool is_well = peer.session->answers().value_or(false) && !peer.session->is_withdrawn().value_or(false);
   if (!is_well || !peer.session->renew(secret)) return false;
   peer.credentials = std::move(credentials);
@@ -420,10 +421,10 @@ bool Replicator::goes_on_with(Peer& peer, const kube::Object& secret) {
 
 asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   const PeerKey key = work.object;
-  if (!knows_secrets_of(key.ns)) co_return Outcome::done();  // it comes back with them
+  if (!knows_secrets_of(key.ns)) co_return Outcome::done();  // their completion enqueues it
   const auto secrets = secrets_of(key);
   if (secrets.empty()) {
-    // A session that has its credentials ends what is to be ended without the Secret.
+    // A session that has its credentials can end the replicas without the Secret.
     if (const auto found = peers_.find(key); found != peers_.end()) {
       const auto& session = found->second.session;
       if (session && session->loss().empty() && !held_by(key, false).empty())
@@ -448,14 +449,14 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   }
   if (!secret.is_deleting() && !secret.has_finalizer(api::finalizers::replication_credentials) &&
       !tenants_.is_ending(key.ns)) {
-    // The rights come first: without them nobody could remove the finalizer.
+    // The rights come first: without them the finalizer could not be removed.
     KUBE_CO_TRYV(co_await tenants_.hold_rights(key.ns));
     KUBE_CO_TRYV(co_await set_finalizer(secret, true));
   }
   if (peers_[key].session && !peers_[key].session->loss().empty()) co_await end_lost_session(key);
   if (peers_[key].session && !peers_[key].session->overflow().empty()) co_await end_overfull_session(key, secret);
-  // No object and no Secret is let go during this pause, because nobody has looked at what is left at the provider.
-  // Where it is gone for good, nobody will.
+  // No object and no Secret is released during this pause, because it is not known what is left at the provider. If
+  // that is gone for good, it will never be known.
   if (const kube::TimePoint at = peers_[key].not_before;
       !peers_[key].session && context_.clock.now() < at && !(secret.is_deleting() && is_lost(key.name))) {
     if (!secret.is_deleting()) see_unheard(key);
@@ -465,7 +466,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
     log_.info("replication starts anew: it leads elsewhere", {{"cluster", key.name}, {"namespace", key.ns}});
     co_await stop_session(key);
   }
-  // A session with a Secret that is being deleted is opened only if there is something to end with it.
+  // With a Secret that is being deleted a session is opened only if there are replicas to end.
   if (!peers_[key].session && (!secret.is_deleting() || !held_by(key, false).empty())) {
     auto opened = open(key, secret);
     Peer& peer = peers_[key];
@@ -493,7 +494,7 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
                                 key.name + " any more; delete first: " + kube::join_some(held, max_named));
     co_return Outcome::again_after(closing_pause);
   }
-  // What is being deleted needs the credentials, unless they are of no use.
+  // Objects that are being deleted need the credentials, unless these are useless.
   if (session && !lost && !held_by(key, false).empty()) co_return Outcome::again_after(closing_pause);
   if (session && !lost) {
     auto left = co_await session->has_replicas();
@@ -512,7 +513,7 @@ asio::awaitable<Outcome> Replicator::close(PeerKey key, kube::Object secret) {
     }
   }
   KUBE_CO_TRYV(co_await set_finalizer(secret, false));
-  // The event of its end brings the key back.
+  // The event of its removal enqueues the key.
   co_return Outcome::done();
 }
 
@@ -529,12 +530,12 @@ asio::awaitable<Outcome> Replicator::reconcile_orphan(kube::WorkKey work) {
   const std::string cluster(object->label(api::labels::replication_destination));
   const core::ReplicationPeer peer{.local = context_.settings.cluster_id, .remote = cluster};
   if (!object->is_deleting() && core::is_for_peer(*object, peer)) co_return forget();
-  // The session of the object's namespace lets the object go.
+  // The session of the object's namespace releases the object.
   for (const auto& [key, entry] : peers_)
     if (key.ns == work.object.ns && entry.session && (cluster.empty() || key.name == cluster)) co_return forget();
   if (!has_synced() || !knows_secrets_of(work.object.ns)) co_return Outcome::again_after(orphan_patience);
   if (!is_lost(cluster)) {
-    // Credentials that cannot be used now may be mended.
+    // Credentials that cannot be used now may be corrected.
     if (!cluster.empty() && !secrets_of({work.object.ns, cluster}).empty())
       co_return Outcome::again_after(orphan_patience);
     const kube::TimePoint since = orphans_.try_emplace(work, context_.clock.now()).first->second;

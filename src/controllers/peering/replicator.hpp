@@ -1,4 +1,4 @@
-// Replication with all providers: one session for each ControlPlane kubeconfig Secret of a tenant namespace.
+// Replicates with all providers: one session for each ControlPlane kubeconfig Secret of a tenant namespace.
 // Tested by test/unit/controllers/peering/replication_test.cpp.
 #pragma once
 
@@ -18,13 +18,13 @@
 
 namespace liqo::controllers {
 
-/// Keeps the sessions as the Secrets ask: new credentials, new session; a deleted Secret is held by a finalizer until
-/// nothing is left at the provider, or the provider refuses or is given up. Objects whose credentials are gone for good
-/// are let go. Secrets are watched in each tenant namespace by itself; a namespace that may not be read yet waits
-/// alone. One thread.
+/// Keeps the sessions that the Secrets ask for: new credentials start a new session. A deleted Secret is held by a
+/// finalizer until nothing is left at the provider, or the provider refuses or is given up. Objects whose credentials
+/// are gone for good are released. The Secrets of each tenant namespace have a watch of their own, so a namespace that
+/// may not be read yet delays no other. One thread.
 class Replicator final : public Runnable {
  public:
-  /// Reads the Secrets of a tenant namespace once `tenants` says that they may be read. It and `budgets` outlive this.
+  /// Reads the Secrets of a tenant namespace once `tenants` has the right to read them. It and `budgets` outlive this.
   Replicator(ConnectProvider connect, TenantNamespaces& tenants, ProviderBudgets& budgets, Context context);
   ~Replicator() override;
 
@@ -32,23 +32,23 @@ class Replicator final : public Runnable {
   bool has_synced() const override { return sessions_.has_synced(); }
   bool is_busy() const override;
 
-  /// The server to which the ControlPlane Secret of a provider leads, "" where its kubeconfig cannot be read; nothing
-  /// where there is no such Secret.
+  /// The server in the ControlPlane Secret of a provider, "" if its kubeconfig cannot be parsed; nothing if there is no
+  /// such Secret.
   std::optional<std::string> server(std::string_view cluster);
-  /// True once the Secrets of every tenant namespace are known: only then their absence means something.
+  /// True once the Secrets of every tenant namespace are known: only then does the absence of one mean anything.
   bool knows_secrets() const;
-  /// Whether the provider's API server answers with those credentials: false also where they cannot be used; nothing
+  /// Whether the provider's API server answers with those credentials: false also if they cannot be used; nothing
   /// while it is not known.
   std::optional<bool> answers(std::string_view cluster) const;
-  /// Why replication with that provider is at a standstill, a sentence; "" = nothing is known to be wrong.
+  /// Why replication with that provider is at a standstill, as a sentence; "" = nothing is known to be wrong.
   std::string trouble(std::string_view cluster) const;
-  /// How far the clock of the provider's API server is said to be ahead of ours; 0 = nothing to say.
+  /// By how much the clock of the provider's API server is reported to be ahead of ours; 0 = nothing to report.
   std::chrono::seconds clock_ahead(std::string_view cluster) const;
-  /// What there is to tell of a provider that has taken our rights away (`core::describe_withdrawal`); "" = it has not.
-  /// Nothing while no session knows yet, or where there is none.
+  /// The message about a provider that has taken our rights away (`core::describe_withdrawal`); "" = it has not.
+  /// Nothing while no session knows yet, or if there is no session.
   std::optional<std::string> withdrawal(std::string_view cluster) const;
-  /// What is told of a provider that does not act; nothing while no session knows yet, or where there has been none for
-  /// less than a minute.
+  /// The note about a provider that does not act; nothing while no session knows yet, or if there has been no session
+  /// for less than a minute.
   std::optional<core::SilenceNote> silence(std::string_view cluster) const;
   /// Called with a cluster ID when server(), answers(), trouble(), clock_ahead(), withdrawal() or silence() may have
   /// changed for it. One reader.
@@ -60,21 +60,21 @@ class Replicator final : public Runnable {
   struct Peer : SessionSlot<ReplicationSession> {
     std::optional<std::string> trouble;            ///< why there is no session
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the last look
-    std::optional<kube::TimePoint> unheard_since;  ///< since when no session finds out whether the provider is silent
+    std::optional<kube::TimePoint> unheard_since;  ///< since when no session can tell whether the provider is silent
   };
   asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
   asio::awaitable<kube::Outcome> reconcile_orphan(kube::WorkKey work);
   asio::awaitable<kube::Outcome> close(PeerKey key, kube::Object secret);
   kube::Result<core::ReplicationPeer> check(const PeerKey& key, const kube::Object& secret) const;
   kube::Result<void> open(const PeerKey& key, const kube::Object& secret);
-  /// Whether its session is made from this Secret, or goes on with the credentials that are in it now.
+  /// Whether its session was made from this Secret, or can go on with the credentials that are in it now.
   bool goes_on_with(Peer& peer, const kube::Object& secret);
   asio::awaitable<void> stop_session(PeerKey key);
-  /// Stops every session, once nobody works on them any more.
+  /// Stops every session, after all work on them has ended.
   asio::awaitable<void> stop_sessions(kube::async::TaskGroup& workers);
   /// Stops a session that has lost a worker, and notes when there may be another one.
   asio::awaitable<void> end_lost_session(PeerKey key);
-  /// Stops a session whose provider shows more than is held of it, and notes and tells it on the Secret.
+  /// Stops a session whose provider has more objects than its budget allows, notes that, and reports it on the Secret.
   asio::awaitable<void> end_overfull_session(PeerKey key, kube::Object secret);
   asio::awaitable<kube::Result<void>> set_finalizer(const kube::Object& secret, bool wanted);
 
@@ -89,9 +89,9 @@ class Replicator final : public Runnable {
   /// The Secrets of a peer, the one to use first.
   std::vector<kube::Object> secrets_of(const PeerKey& key) const;
   bool knows_secrets_of(const std::string& ns) const;
-  /// The objects of a namespace that hold something at that provider.
+  /// The objects of a namespace that have something at that provider.
   std::vector<std::string> held_by(const PeerKey& key, bool only_wanted) const;
-  /// Has what was told of a silent provider taken back where no session begins for a minute.
+  /// Has the note about a silent provider withdrawn if no session begins for a minute.
   void see_unheard(const PeerKey& key);
   void tell(const std::string& cluster) {
     if (changed_) changed_(cluster);

@@ -10,9 +10,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr kube::Duration pause = 1s;
-/// For one look: the judge counts on a look each few seconds.
+/// The timeout of one look: the judge relies on a look every few seconds.
 constexpr kube::Duration look_time = 5s;
-/// Where Liqo is installed unless somebody says otherwise.
+/// The namespace of Liqo unless another one is declared.
 constexpr std::string_view usual_namespace = "liqo";
 
 }  // namespace
@@ -42,7 +42,7 @@ asio::awaitable<void> SilenceWatch::run() {
 asio::awaitable<void> SilenceWatch::look() {
   std::string ns = reader_.liqo_namespace();
   if (ns.empty()) ns = usual_namespace;
-  // A Lease that was renewed while the answer was on its way is found renewed by the next look.
+  // A Lease that was renewed after it was read will be found renewed by the next look.
   const kube::TimePoint asked = context_.clock.now();
   const auto lease = co_await kube::async::with_timeout(
       context_.clock, provider_.get(kube::resources::leases, {ns, std::string(core::leader_lease)}), look_time);

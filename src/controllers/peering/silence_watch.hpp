@@ -1,4 +1,4 @@
-// Finds out why a provider does not act: whether somebody leads there.
+// Finds out why a provider does not act, from the Lease of its leader.
 // Tested by test/unit/controllers/peering/silence_watch_test.cpp.
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace liqo::controllers {
 
-/// Judges a provider by what waits for it and by its Lease, which is read while something waits for too long, while
-/// something is told, or while something waits just after the provider has come back, and at most every three seconds.
-/// Has what waits tried again when it comes back. One thread.
+/// Judges a provider by the orders that wait for it, and by its Lease. The Lease is read at most every three seconds:
+/// while an order waits for too long, while a note stands, or while an order waits just after the provider has come
+/// back. Waiting orders are tried again when it comes back. One thread.
 class SilenceWatch {
  public:
   struct Reader {
@@ -24,9 +24,9 @@ class SilenceWatch {
     std::function<bool()> answers;
     /// The namespace of Liqo there, as far as it is declared at home; "" = it is not.
     std::function<std::string()> liqo_namespace;
-    /// What is told of the provider when run() begins.
+    /// The note that stands about the provider when run() begins.
     std::function<core::SilenceNote()> standing;
-    /// Called when note() has changed. `is_news`: something is told, and differs by more than the number of orders.
+    /// Called when note() has changed. `is_news`: there is a note, and it differs by more than the number of orders.
     /// Must not suspend.
     std::function<void(bool is_news)> changed;
   };
@@ -36,7 +36,7 @@ class SilenceWatch {
 
   /// Watches until cancelled.
   asio::awaitable<void> run();
-  /// What is told; nothing while it is too early to say that there is nothing.
+  /// The note about the provider; nothing while it is too early to judge.
   const std::optional<core::SilenceNote>& note() const { return note_; }
 
  private:

@@ -34,18 +34,18 @@ using kube::Outcome;
 namespace json = kube::json;
 namespace labels = api::labels;
 
-/// ShadowPods deleted in one go, so that a big tenant does not hold a worker for long.
+/// The number of ShadowPods that are deleted at a time, so that a big tenant does not occupy a worker for long.
 constexpr std::size_t max_deletions = 200;
 constexpr kube::Duration max_wait = 24h;
-/// Index of Tenants that are drained, by their cluster.
+/// Index of drained Tenants, by their cluster.
 constexpr std::string_view drained_cluster = "drained-cluster", any_cluster = "*";
 /// Index of twins by their consumer: by the labels of namespaces, which are ours; those of a ShadowPod are the
 /// consumer's.
 constexpr std::string_view twins_of_consumer = "twins-of-consumer";
-/// Bindings of others are not watched: whether one has gone is looked at so often.
+/// The pause between two looks whether a binding of others is gone: these are not watched.
 constexpr kube::Duration namesake_pause = 30s;
 
-/// Whether an object is the copy of one of `peer`'s: both marks are the replicator's and checked by admission.
+/// Whether an object is the copy of an object of `peer`: the replicator sets both marks, and admission checks them.
 bool is_replica_of(const kube::Object& object, std::string_view peer) {
   return object.label(labels::replicated) == "true" && object.label(labels::replication_origin) == peer;
 }
@@ -210,7 +210,7 @@ asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Ob
   KUBE_CO_TRYV(co_await mark_slices(ns, peer, view.condition() != api::TenantCondition::active));
   if (!ends_pods(tenant)) co_return false;
   auto left = co_await delete_shadow_pods(tenant);
-  // Their pods end with them: which of these outlive the drain is looked at once, and not after each part.
+  // Their pods end with them. Pods that would outlive the drain are looked for once, and not after each part.
   if (!left || *left) co_return left;
   KUBE_CO_TRYV(co_await shorten_grace(tenant));
   co_return left;
@@ -219,7 +219,7 @@ asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Ob
 asio::awaitable<kube::Result<bool>> TenantController::has_namesake(kube::Object tenant) {
   const api::Tenant view(tenant);
   const std::string peer(view.cluster_id());
-  // A consumer that was let in once keeps its name.
+  // A consumer that was once admitted keeps its name.
   const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
   if (core::was_admitted(view) || cluster_bindings_->find(wide)) co_return false;
   KUBE_CO_TRY(namesake, co_await find_namesake(peer));
@@ -243,7 +243,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   const api::Tenant view(tenant);
   const std::string peer(view.cluster_id());
   if (tenant.is_deleting()) co_return co_await tear_down(tenant, peer);
-  // Nothing can be made in a namespace that goes, not even an Event.
+  // Nothing can be created in a namespace that is being deleted, not even an Event.
   if (namespaces_.is_ending(key.ns) || is_misplaced(tenant)) co_return Outcome::done();
   tell_policy(tenant);
   kube::Api& home = context_.home.api();
@@ -270,7 +270,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   if (pods_left) co_return Outcome::again_after(0ms);
   KUBE_CO_TRY(heartbeat, co_await watch_heartbeat(tenant));
   if (!renewal && !heartbeat) co_return Outcome::done();
-  // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
+  // Wait in short pieces: the monotonic clock stands still while a machine sleeps, but certificates age.
   kube::Duration left = std::min(max_wait, heartbeat.value_or(max_wait));
   if (renewal) left = std::min(left, std::max<kube::Duration>(*renewal - context_.clock.wall(), 1s));
   co_return Outcome::again_after(left);
@@ -279,7 +279,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
 asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::admit(kube::Object tenant) {
   const api::Tenant view(tenant);
   const kube::Informer* secrets = namespaces_.secrets(tenant.ns());
-  if (!secrets) co_return std::nullopt;  // told when they are readable
+  if (!secrets) co_return std::nullopt;  // it is enqueued when they are readable
   std::expected<void, core::HandshakeRefusal> checked;
   if (core::was_admitted(view)) {
     checked = core::check_request(view);
@@ -304,7 +304,7 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
                          .proxy_url = std::string(view.proxy_url()),
                          .owner = core::owner_of(tenant)};
   KUBE_CO_TRY(issued, co_await issuer_.auth_params(std::move(order)));
-  // Rights first: whoever reads the status may use them.
+  // Rights first: a reader of the status may use them at once.
   KUBE_CO_TRYV(co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
                                        core::forge_role_binding(tenant, core::remote_control_plane_role)));
   co_await let_see_leader(std::string(view.cluster_id()));
@@ -391,7 +391,7 @@ asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::O
   const std::string uid(tenant.uid());
   auto keys = keys_in_twins(*shadow_pods_, api::Tenant(tenant).cluster_id());
   std::ranges::sort(keys);
-  // Those that were deleted before may stay for their grace periods, and are not looked at each time.
+  // ShadowPods that were deleted before may stay for their grace periods, and are not looked at each time.
   auto next = keys.begin();
   if (const auto before = deleted_up_to_.find(uid); before != deleted_up_to_.end())
     next = std::ranges::upper_bound(keys, before->second);
@@ -455,11 +455,11 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
   if (!tenant.has_finalizer(api::finalizers::tenant)) co_return Outcome::done();
   kube::Api& home = context_.home.api();
   const bool other = has_other_tenant(tenant);
-  // The rights go first, or the consumer would make anew what we remove.
+  // The rights go first, or the consumer would make again what we remove.
   const kube::ObjectKey binding{std::string(tenant.ns()), core::role_binding_name(core::remote_control_plane_role)};
   auto live = namespaces_.bindings().find(binding);
   if (live && core::is_controlled_by(*live, tenant)) {
-    // Another binding of the name may be the Tenant's, too: 409 is a failure here.
+    // Another binding with the name may belong to the Tenant, too: 409 is a failure here.
     auto removed = co_await home.remove(api::kinds::role_bindings, binding, {.uid = std::string(live->uid())});
     if (!removed && !removed.error().is_not_found())
       co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
@@ -472,7 +472,7 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
                                                 {.options = {}, .phase = "taking the consumer's rights"}));
     }
     if (namespaces_.peer_of(tenant.ns()) == peer) {
-      // The decisions are kept before the Tenant goes, so that the next one has them.
+      // The decisions are recorded before the Tenant is removed, so that the next Tenant has them.
       KUBE_CO_TRYV(co_await keep_decisions(tenant));
       KUBE_CO_TRYV(co_await remove_replicas(std::string(tenant.ns()), peer));
     }

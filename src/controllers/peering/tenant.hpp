@@ -1,4 +1,5 @@
-// The provider's half of the handshake: a Tenant becomes a certificate, rights, and what its condition says.
+// The provider's half of the handshake: gives the consumer of a Tenant a certificate and rights, and enforces the
+// Tenant's condition.
 #pragma once
 
 #include <map>
@@ -35,47 +36,47 @@ class TenantController final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  /// Keeps what the provider has decided about the consumer on the tenant namespace.
+  /// Records on the tenant namespace what the provider has decided about the consumer.
   asio::awaitable<kube::Result<void>> keep_decisions(kube::Object tenant);
   asio::awaitable<kube::Outcome> tear_down(kube::Object tenant, std::string peer);
-  /// Lets the consumer read the Lease of the leader here, or no longer.
+  /// Lets the consumer read the Lease of the leader here, or stops it from doing so.
   asio::awaitable<void> let_see_leader(std::string consumer);
   asio::awaitable<kube::Result<void>> forget_leader(std::string consumer);
-  /// Removes the binding by which a consumer without a Tenant still may.
+  /// Removes the binding by which a consumer without a Tenant still may read it.
   asio::awaitable<kube::Outcome> forget_leftover(kube::ObjectKey key);
   /// Whether the key is that of such a binding, and not of a Tenant.
   static bool is_of_leader(const kube::WorkKey& work);
   void see_binding_to_leader(const kube::ObjectKey& key);
   void see_bindings_to_leader();
-  /// Whether the Tenant is not the one of its namespace, which an Event tells.
+  /// Whether the Tenant is not the one that counts in its namespace; if so, an Event reports it.
   bool is_misplaced(const kube::Object& tenant);
-  /// Cordons or drains, as the Tenant says; answers whether pods are left that are to end.
+  /// Cordons or drains, as the Tenant asks; returns whether pods are left that have to end.
   asio::awaitable<kube::Result<bool>> enforce_condition(kube::Object tenant);
-  /// Whether somebody of this cluster has the consumer's name, for which the Tenant is refused.
+  /// Whether a user of this cluster has the consumer's name, for which the Tenant is refused.
   asio::awaitable<kube::Result<bool>> has_namesake(kube::Object tenant);
-  /// Answers when to renew; nothing where the Tenant was refused, or has to wait for something that will be told.
+  /// Returns when to renew; nothing if the Tenant was refused, or waits for something whose change enqueues it.
   asio::awaitable<kube::Result<std::optional<kube::WallTime>>> admit(kube::Object tenant);
-  /// The binding by which somebody of this cluster has the consumer's name already, for the log; "" where there is
-  /// none. What is bound in namespaces of the consumer is the consumer's.
+  /// The binding that shows that a user of this cluster has the consumer's name already, for the log; "" if there is
+  /// none. Bindings in namespaces of the consumer are the consumer's.
   asio::awaitable<kube::Result<std::string>> find_namesake(std::string consumer);
   asio::awaitable<kube::Result<void>> write_status(const kube::ObjectKey& key,
                                                    std::optional<kube::json::object> params);
   asio::awaitable<kube::Result<void>> mark_slices(std::string ns, std::string peer, bool cordoned);
   /// The keys of objects in the twins of a consumer.
   std::vector<kube::ObjectKey> keys_in_twins(const kube::Informer& objects, std::string_view peer) const;
-  /// Whether the Tenant, as it is now, has the pods of its consumer end.
+  /// Whether the Tenant, as it is now, ends the pods of its consumer.
   bool ends_pods(const kube::Object& tenant) const;
-  /// Answers whether some are left.
+  /// Deletes the ShadowPods of the consumer. Returns whether some are left.
   asio::awaitable<kube::Result<bool>> delete_shadow_pods(kube::Object tenant);
-  /// Ends pods of a drained tenant that take longer to end than its policy allows them then.
+  /// Hurries pods of a drained tenant that take longer to end than its policy allows.
   asio::awaitable<kube::Result<void>> shorten_grace(kube::Object tenant);
   std::int64_t drain_grace(std::string_view tenant_namespace) const;
   static bool outlives_drain(const kube::Object& pod, std::int64_t max_grace);
-  /// Cordons a tenant that has been silent for too long, where that is asked for; answers when to look again.
+  /// Cordons a tenant that has been silent for too long, if that is configured; returns when to look again.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> watch_heartbeat(kube::Object tenant);
-  /// When the heartbeat that the Lease bears now was first seen, as far as that is known.
+  /// When the present heartbeat of the Lease was first seen, as far as that is known.
   kube::WallTime heartbeat_seen(const kube::Object& tenant, const kube::Object& lease, kube::WallTime now);
-  /// Keeps that on the Tenant, where there is something to keep: once in the time between two heartbeats at most.
+  /// Records the heartbeat on the Tenant, if there is a patch: at most once in the time between two heartbeats.
   asio::awaitable<kube::Result<void>> keep_heartbeat(kube::Object tenant, std::optional<kube::json::object> patch);
   asio::awaitable<kube::Result<void>> remove_replicas(std::string ns, std::string peer);
 
@@ -83,11 +84,12 @@ class TenantController final : public Runnable {
   std::vector<kube::Object> tenants_of(std::string_view ns) const;
   bool has_other_tenant(const kube::Object& tenant) const;
   void refuse(const kube::Object& tenant, std::string_view reason, std::string text);
-  /// Logs the condition of a Tenant where it is another one than was logged last.
+  /// Logs the condition of a Tenant if it has changed since it was last logged.
   void tell_condition(const kube::Object& tenant);
-  /// Logs the binding for which a Tenant is refused, where it is another one than was logged last.
+  /// Logs the binding for which a Tenant is refused, if it has changed since it was last logged.
   void tell_namesake(const kube::Object& tenant, std::string binding);
-  /// Warns on a Tenant and its namespace of a policy that cannot be read: of each reason once in half an hour.
+  /// Sends Warnings on a Tenant and its namespace about a policy that cannot be parsed: for each reason once in half an
+  /// hour.
   void tell_policy(const kube::Object& tenant);
   void see_slice(const kube::ObjectKey& key);
   void see_shadow_pod(const kube::ObjectKey& key);
@@ -98,19 +100,19 @@ class TenantController final : public Runnable {
   CertificateIssuer issuer_;
   kube::InformerHandle tenants_, slices_, shadow_pods_, pods_, consumer_namespaces_, cluster_bindings_;
   kube::Log log_{"tenant"};
-  std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< what the log says, by the UID
+  std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< as they were logged, by the UID
   std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
-  kube::Repeats told_leader_;              ///< why consumers cannot see the leader, in the log
-  kube::TimePoint leader_hidden_until_{};  ///< letting them was refused, and is not tried before
+  kube::Repeats told_leader_;              ///< why consumers cannot see the leader, as it was logged
+  kube::TimePoint leader_hidden_until_{};  ///< the binding was refused, and is not tried again before
   struct Heartbeat {
     std::string time;  ///< as the consumer has written it
     kube::WallTime seen{};
-    kube::TimePoint kept_next{};  ///< when it may be kept on the Tenant again
+    kube::TimePoint kept_next{};  ///< when it may be recorded on the Tenant again
   };
   std::map<std::string, Heartbeat, std::less<>> heartbeats_;  ///< the last of each, by the UID
-  /// Why a policy is unreadable, and until when that need not be told again; by the UID.
+  /// Why a policy is unreadable, and until when that need not be reported again; by the UID.
   std::map<std::string, std::pair<std::string, kube::TimePoint>, std::less<>> told_policies_;
-  /// How far the ShadowPods of a drained Tenant were deleted, while not all are; by the UID.
+  /// The last deleted ShadowPod of a drained Tenant, while some are left; by the UID.
   std::map<std::string, kube::ObjectKey, std::less<>> deleted_up_to_;
   kube::Controller controller_;
 };

@@ -1,4 +1,4 @@
-// The right of consumers to see whether liqod runs here.
+// Gives consumers the right to see whether liqod runs here.
 #include "controllers/common/ensure_binding.hpp"
 #include "controllers/peering/tenant.hpp"
 #include "core/peering/silence.hpp"
@@ -11,9 +11,9 @@ namespace {
 
 using kube::Outcome;
 
-/// After a refusal nobody is let see the leader for this time: of an older chart each Tenant would ask again and again.
+/// After a refusal no consumer gets the right for this time: with an older chart each Tenant would try again and again.
 constexpr kube::Duration refusal_pause = std::chrono::minutes(10);
-/// The group of the bindings among the keys of the controller; no namespace has such a name.
+/// The group of the bindings in the keys of the controller; no namespace has such a name.
 constexpr std::string_view leader_bindings = "leader bindings";
 
 }  // namespace
@@ -23,7 +23,7 @@ asio::awaitable<void> TenantController::let_see_leader(std::string consumer) {
   auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
                                        core::forge_leader_binding(context_.settings.liqo_namespace, consumer));
   if (bound) co_return;
-  // An older chart has no such role: the consumer then tells its people only what it sees.
+  // An older chart has no such role: the consumer then reports only what it sees itself.
   const kube::TimePoint now = context_.clock.now();
   if (bound.error().is_forbidden() || bound.error().is_not_found()) leader_hidden_until_ = now + refusal_pause;
   if (const auto held_back = told_leader_.note(bound.error().text(), now))
@@ -51,7 +51,7 @@ void TenantController::see_bindings_to_leader() {
 }
 
 asio::awaitable<Outcome> TenantController::forget_leftover(kube::ObjectKey key) {
-  // A liqod that knew nothing of this binding may have let the Tenant go.
+  // A liqod that did not know this binding may have released the Tenant.
   const auto binding = namespaces_.bindings().find(key);
   if (!binding || binding->is_deleting()) co_return Outcome::done();
   const std::string consumer(binding->label(api::labels::remote_cluster_id));
@@ -63,7 +63,7 @@ asio::awaitable<Outcome> TenantController::forget_leftover(kube::ObjectKey key) 
                                                      .phase = "taking the rights of a consumer without a Tenant"}));
   namespaces_.bindings().observe_gone(key, binding->uid());
   if (removed) log_.info("a consumer without a Tenant sees the leader no longer", {{"cluster", consumer}});
-  // One that has come meanwhile has found the binding.
+  // A Tenant that was created meanwhile has found the binding.
   for (const kube::Object& tenant : tenants_->objects())
     if (api::Tenant(tenant).cluster_id() == consumer) controller_.enqueue({std::string(tenant.ns()), tenant.key()});
   co_return Outcome::done();

@@ -24,10 +24,9 @@ using namespace std::chrono_literals;
 using kube::Outcome;
 namespace json = kube::json;
 
-/// The API server's authorizer learns of a new binding within milliseconds as a rule, and within 100 ms or so under
-/// load.
+/// The API server's authorizer usually sees a new binding within milliseconds, and within 100 ms or so under load.
 constexpr kube::Duration first_pause = 10ms, max_pause = 250ms;
-/// Between two looks at what is left in a namespace that is being deleted.
+/// The pause between two looks at what is left in a namespace that is being deleted.
 constexpr kube::Duration ending_pause = 1s;
 
 kube::ObjectKey own_binding(std::string_view ns) { return {std::string(ns), std::string(core::own_tenant_role)}; }
@@ -127,7 +126,7 @@ void TenantNamespaces::see_secrets(const kube::ObjectKey& key) {
 asio::awaitable<kube::Result<void>> TenantNamespaces::hold_rights(std::string ns) {
   const auto binding = bindings_->find(own_binding(ns));
   if (!binding) co_return kube::fail(kube::Errc::missing, "our rights in tenant namespace " + ns + " are not there");
-  // What is being deleted takes no finalizer.
+  // An object that is being deleted takes no finalizer.
   if (binding->is_deleting()) co_return kube::Result<void>();
   co_return co_await add_finalizer(context_.home.api(), *bindings_, *binding, api::finalizers::tenant_namespace);
 }
@@ -141,12 +140,12 @@ asio::awaitable<kube::Result<bool>> TenantNamespaces::release_rights(std::string
   auto listed = co_await kube::list_all(context_.home.api(), {.resource = kube::resources::secrets, .ns = ns},
                                         credentials, [&](const kube::Object& secret) {
                                           // A Secret that has no finalizer yet may get it in a moment, unless the
-                                          // namespace is ending.
+                                          // namespace is being deleted.
                                           is_needed = secret.has_finalizer(api::finalizers::replication_credentials) ||
                                                       (!is_ending(ns) && !secret.is_deleting());
                                           return !is_needed;
                                         });
-  // Without the right to read them we cannot let go of them either.
+  // Without the right to read them we cannot release them either.
   if (!listed && !listed.error().is_forbidden() && !listed.error().is_not_found())
     co_return kube::fail(std::move(listed.error()), "looking for credentials");
   if (is_needed) co_return false;
@@ -167,14 +166,14 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
   const auto binding = bindings_->find(own_binding(ns));
   if (binding && (binding->is_deleting() || !has_credentials(ns))) {
     KUBE_CO_TRY(released, co_await release_rights(ns));
-    // The end of the binding brings the namespace back here; until then it gives the rights that it gave before.
+    // The removal of the binding enqueues the namespace; until then it gives the same rights as before.
     if (binding->is_deleting() && released) co_return Outcome::done();
   }
   KUBE_CO_TRY(user, co_await user_.name());
   KUBE_CO_TRYV(co_await ensure_binding(context_.home.api(), *bindings_,
                                        core::forge_own_binding(ns, user, core::own_tenant_role)),
                "entering the tenant namespace");
-  // Somebody has taken the finalizer, or the binding with it.
+  // Another client has removed the finalizer, or the binding with it.
   if (has_guarded(ns)) {
     KUBE_CO_TRYV(co_await hold_rights(ns));
   }
@@ -187,7 +186,7 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
     }
     entries_[ns].allowed = true;
   }
-  // The tenant namespace may have gone while we asked.
+  // The tenant namespace may be gone since we asked.
   if (peer_of(ns).empty()) co_return Outcome::again_after(0ms);
   kube::InformerHandle& secrets = entries_[ns].secrets;
   if (!secrets) {

@@ -1,4 +1,4 @@
-// What a provider does about a tenant that is drained, of which nobody has heard for long, or whose policy is wrong.
+// Enforces the state of a tenant that is drained, has been silent for long, or has an invalid policy.
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace json = kube::json;
 
-/// So many pods are looked at in one turn of the loop.
+/// The number of pods that are looked at in one turn of the loop.
 constexpr std::size_t max_looked_at_in_a_turn = 50;
 /// An API server forgets an Event within an hour.
 constexpr kube::Duration time_told = std::chrono::minutes(30);
@@ -36,7 +36,7 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(kube::Object
   const std::int64_t max_grace = drain_grace(tenant.ns());
   std::size_t looked_at = 0;
   for (const kube::ObjectKey& key : keys_in_twins(*pods_, api::Tenant(tenant).cluster_id())) {
-    // Of thousands hardly one is to be ended sooner.
+    // Hardly one of thousands has to be ended sooner.
     if (++looked_at % max_looked_at_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     const auto pod = pods_->find(key);
     if (!pod || !outlives_drain(*pod, max_grace)) continue;
@@ -96,7 +96,7 @@ kube::WallTime TenantController::heartbeat_seen(const kube::Object& tenant, cons
 asio::awaitable<kube::Result<void>> TenantController::keep_heartbeat(kube::Object tenant,
                                                                      std::optional<json::object> patch) {
   const std::string uid(tenant.uid());
-  // A consumer may write another time whenever somebody looks.
+  // A consumer may write another time at every look.
   if (!patch || context_.clock.now() < heartbeats_[uid].kept_next) co_return kube::Result<void>();
   KUBE_CO_TRYV(co_await kube::merge_patch(
       context_.home.api(), *tenants_, tenant.key(),

@@ -16,22 +16,22 @@
 namespace liqo::controllers {
 namespace {
 
-/// So many twins are looked at, for so long, before those that may go are withdrawn together, by one write. The map
-/// waits for it meanwhile.
+/// How many twins are looked at, and for how long, before those that may go are withdrawn together, by one write. The
+/// map waits for that.
 constexpr std::size_t max_looks = 32;
 constexpr kube::Duration max_round = std::chrono::seconds(10);
-/// A round that has not ended by then is in a look that does not: well before the whole reconcile is cancelled.
+/// A round that has not ended by then hangs in a look. This is well before the whole reconcile is cancelled.
 constexpr kube::Duration round_patience = std::chrono::minutes(1);
-/// Claims of one page, and pages of one twin: of more, the rest counts as unknown to home.
+/// Claims in one page, and pages for one twin; any more claims count as unknown to home.
 constexpr std::int64_t page_size = 50;
 constexpr int max_pages = 20;
 constexpr std::size_t max_page_bytes = 4 << 20;
-/// A twin is kept for one claim; people are told of a few, whose names the provider may make up.
+/// One claim is enough to keep a twin; a few are reported, because the provider may invent names.
 constexpr std::size_t max_strays = 10, max_name = 63;
-/// How long nobody looks again, whatever a look has found.
+/// The pause before the next look, whatever the last one has found.
 constexpr kube::Duration verdict_holds = std::chrono::seconds(25);
 
-/// Whether the look has found nothing out: not even that nobody may look.
+/// Whether the look has found out nothing, not even that looking is forbidden.
 bool is_doubtful(const kube::Result<core::StrayClaims>& found) {
   return !found && !is_refused_access(found.error()) && found.error().code() != kube::Errc::missing;
 }
@@ -63,10 +63,10 @@ asio::awaitable<TwinDataGuard::Judgement> TwinDataGuard::judge(std::optional<kub
   const kube::TimePoint began = context_.clock.now();
   if (auto twins = due(key, judged.withdrawn); !twins.empty()) {
     judged.is_complete = false;
-    // Of what is not known yet nothing is withdrawn.
+    // A twin that was not looked at yet is not withdrawn.
     if (home_.data.has_synced() && home_.tenants.secrets(key.ns)) {
       Round round = begin_round();
-      // Under a deadline it is a coroutine of its own, after whose clean-up this one can still be cancelled.
+      // Under a deadline it is a coroutine of its own; after its clean-up this coroutine can still be cancelled.
       const bool has_ended = co_await kube::async::with_timeout(
           context_.clock, kube::async::finally(look_in_turn(key, std::move(twins), round), end(round)), round_patience);
       if (!has_ended) round.failure = kube::Failure(kube::Errc::timeout, "looking for claims takes too long");
@@ -84,7 +84,7 @@ asio::awaitable<TwinDataGuard::Judgement> TwinDataGuard::judge(std::optional<kub
     if (const auto known = held_now.find(twin.local); known != held_now.end()) {
       kept.why = core::why_held(twin.local, known->second);
     } else if (verdict != verdicts.end() && verdict->second.at) {
-      // What was found during this round is never too old.
+      // Findings of this round are never too old.
       if (verdict->second.why.empty() && began - *verdict->second.at < verdict_holds) continue;
       kept.why = verdict->second.why;
     }
@@ -121,7 +121,7 @@ std::vector<core::WithdrawnTwin> TwinDataGuard::due(const kube::ObjectKey& key,
     else if (!verdict->second.at || now - *verdict->second.at >= verdict_holds)
       turns.emplace_back(verdict->second.tried_at, &twin);
   }
-  // One whose looks fail keeps none of the others from their turn. Those of one time go by their names.
+  // A twin whose looks fail does not take the turn of others. Twins with the same time are ordered by name.
   std::ranges::sort(turns);
   if (turns.size() > max_looks + 1) turns.resize(max_looks + 1);
   std::vector<core::WithdrawnTwin> twins;
@@ -146,7 +146,7 @@ asio::awaitable<void> TwinDataGuard::look_in_turn(kube::ObjectKey key, std::vect
   for (const core::WithdrawnTwin& twin : due) {
     const kube::TimePoint now = context_.clock.now();
     if (looks++ == max_looks || now - round.began >= max_round) co_return;
-    // Before the look: it may be cancelled.
+    // Set before the look, because that may be cancelled.
     verdicts_[key].try_emplace(twin.local, Verdict{.twin = twin}).first->second.tried_at = now;
     kube::Result<core::StrayClaims> strays = co_await look(round, twin);
     if (is_doubtful(strays)) {
@@ -200,7 +200,7 @@ asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::list_strays(Prov
     for (kube::json::value& item : claims.items) {
       if (strays.size() == max_strays) break;
       const auto claim = kube::Object::from(std::move(item));
-      // What is being deleted holds nothing any more.
+      // A claim that is being deleted does not keep the twin any more.
       if (!claim || claim->is_deleting() || home_.data.accounts_for(*claim, peer_.remote, twin.local)) continue;
       strays.push_back(kube::one_line(claim->name(), max_name));
     }

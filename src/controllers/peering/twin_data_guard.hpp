@@ -1,4 +1,4 @@
-// Keeps twins that hold data, whatever home's NamespaceMap says.
+// Keeps twins that hold data, even if home's NamespaceMap does not ask for them.
 // Tested by test/unit/controllers/peering/twin_data_guard_test.cpp.
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace liqo::controllers {
 
-/// Asked before a twin is withdrawn, with which all goes that is in it: whether home knows of data there, and, live,
-/// which claims of ours the provider has there. The credentials of replication say nothing about twins; those of a
-/// slice do, where there is one. A tenant namespace that is being deleted takes its twins with it. One thread.
+/// Called before a twin is withdrawn, because everything in the twin goes with it. It checks whether home knows of data
+/// there, and reads live which claims of ours the provider has there. The credentials of replication cannot read twins;
+/// those of a slice can, if there is one. A tenant namespace that is being deleted takes its twins with it. One thread.
 class TwinDataGuard {
  public:
-  /// What all sessions with providers share; outlives them.
+  /// Shared by all sessions with providers; outlives them.
   struct Home {
     ConnectProvider connect;
     const RemoteDataWatch& data;
@@ -32,28 +32,28 @@ class TwinDataGuard {
 
   /// Takes in an event of the cache of NamespaceMaps at home.
   void see(const kube::ObjectKey& key, const kube::Object* map);
-  /// Forgets what was found of a replica that is gone, by the key of its map at home.
+  /// Forgets the verdicts on a replica that is gone, by the key of its map at home.
   void forget(const kube::ObjectKey& key) { verdicts_.erase(key); }
 
-  /// What a look at one replica has found.
+  /// The judgement of one replica.
   struct Judgement {
-    std::vector<core::WithdrawnTwin> withdrawn;  ///< what would go
-    std::vector<core::KeptTwin> kept;            ///< what of it stays
+    std::vector<core::WithdrawnTwin> withdrawn;  ///< the twins that would go
+    std::vector<core::KeptTwin> kept;            ///< those of them that stay
     bool is_complete = true;                     ///< false: some wait for their turn to be looked at (again)
     std::optional<kube::Failure> failure = {};   ///< why some could not be looked at now
   };
-  /// `local`: null where home has no such map. Answers at once where nothing would go, and soon otherwise: some twins
-  /// are looked at, those first that were not looked at for the longest time. What is found holds for a while, also if
-  /// this is cancelled. Of one map there must be no more than one at a time.
+  /// `local`: null if home has no such map. Returns at once if nothing would go, and soon otherwise: it looks at some
+  /// twins, those first that were not looked at for the longest time. The findings hold for a while, even if this is
+  /// cancelled. There must be at most one call at a time for each map.
   asio::awaitable<Judgement> judge(std::optional<kube::Object> local, kube::Object replica);
 
  private:
-  /// What is known of one twin.
+  /// The verdict on one twin.
   struct Verdict {
     core::WithdrawnTwin twin;                ///< as it was when it was looked at
     std::string why = {};                    ///< why it stays, "" = it may go
-    std::optional<kube::TimePoint> at = {};  ///< when that was found; not set: no look has got an answer yet
-    kube::TimePoint tried_at{};              ///< when the last look began, whatever came of it
+    std::optional<kube::TimePoint> at = {};  ///< when that was found; not set: no look has had an answer yet
+    kube::TimePoint tried_at{};              ///< when the last look began, successful or not
   };
   using Verdicts = std::map<std::string, Verdict, std::less<>>;  ///< by local namespace
   /// Credentials of a slice, and the connection that is made with them when they are first needed.
@@ -61,7 +61,7 @@ class TwinDataGuard {
     kube::Object secret;
     std::unique_ptr<ProviderLink> link;
   };
-  /// Some looks, one after the other, over the same connections.
+  /// A round of looks, one after the other, over the same connections.
   struct Round {
     std::vector<Way> ways;
     kube::TimePoint began;
@@ -69,14 +69,14 @@ class TwinDataGuard {
     std::optional<kube::Failure> failure = {};
   };
   core::HeldTwins held(const std::vector<core::WithdrawnTwin>& withdrawn) const;
-  /// Drops the verdicts of what is not withdrawn any more, or is withdrawn in another way.
+  /// Drops the verdicts on twins that are not withdrawn any more, or are withdrawn in another way.
   void prune(const kube::ObjectKey& key, const std::vector<core::WithdrawnTwin>& withdrawn);
-  /// Which twins are to be looked at, in that order.
+  /// The twins to be looked at, in that order.
   std::vector<core::WithdrawnTwin> due(const kube::ObjectKey& key, const std::vector<core::WithdrawnTwin>& withdrawn);
   Round begin_round() const;
   asio::awaitable<void> look_in_turn(kube::ObjectKey key, std::vector<core::WithdrawnTwin> due, Round& round);
   static asio::awaitable<void> end(Round& round);
-  /// Those of our claims in a twin that nothing at home accounts for.
+  /// Finds our claims in a twin for which nothing at home accounts.
   asio::awaitable<kube::Result<core::StrayClaims>> look(Round& round, core::WithdrawnTwin twin);
   asio::awaitable<kube::Result<core::StrayClaims>> list_strays(ProviderLink& link, core::WithdrawnTwin twin);
 
@@ -84,7 +84,7 @@ class TwinDataGuard {
   const Home& home_;
   Context context_;
   std::map<kube::ObjectKey, core::AskedTwins> asked_;  ///< by map at home
-  std::map<kube::ObjectKey, Verdicts> verdicts_;       ///< likewise: of the twins that are withdrawn
+  std::map<kube::ObjectKey, Verdicts> verdicts_;       ///< on the withdrawn twins, by map at home
 };
 
 }  // namespace liqo::controllers

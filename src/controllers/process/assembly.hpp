@@ -16,10 +16,10 @@ class QuotaLedger;
 
 namespace liqo::controllers {
 
-/// Makes one of each; `ledger` knows what pods hold of their Quotas, and is null where these bind nobody. Those of
-/// peers and slices refer to one or both of the last two, the keys and the tenant namespaces; ForeignClusterController
-/// refers to the Replicator alone. None works while they are destroyed. `budgets` and what `context` refers to outlive
-/// them.
+/// Makes one controller of each kind. `ledger` knows what pods hold of their Quotas, and is null if Quotas are not
+/// enforced. The controllers of peers and slices refer to one or both of the last two, the keys and the tenant
+/// namespaces; ForeignClusterController refers only to the Replicator. No controller may run while they are destroyed.
+/// `budgets` and the objects that `context` refers to outlive them.
 std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect,
                                                         ProviderBudgets& budgets, quota::QuotaLedger* ledger);
 

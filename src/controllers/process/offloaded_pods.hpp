@@ -1,4 +1,4 @@
-// What a process knows of the pods on its virtual nodes, for those who serve them to callers.
+// Looks up the pods on the virtual nodes of a process, for the parts that serve them to callers.
 // Tested by test/cluster/kubelet/test_logs.py.
 #pragma once
 
@@ -14,29 +14,30 @@ namespace liqo::controllers {
 
 class VirtualNodeController;
 
-/// A provider that there is a session with.
+/// A provider with which there is a session.
 struct LinkedProvider {
-  std::shared_ptr<ProviderLink> link;  ///< shared by whoever uses it over an await: the session may be gone by then
+  std::shared_ptr<ProviderLink> link;  ///< shared by callers that use it over an await: the session may be gone by then
   std::string cluster_id;
 };
 
-/// The way to what runs of a pod at home.
+/// The address of the remote pod of a pod at home.
 struct OffloadedPod {
   LinkedProvider provider;
   std::string node;              ///< the virtual node
   std::string remote_namespace;  ///< "" = the pod's namespace has no twin at the provider
 };
 
-/// A pod at home and what runs of it.
+/// A pod at home and its remote pod.
 struct OffloadedPodState {
   kube::Object local;
   std::string provider;  ///< its cluster ID
   bool has_twin = false;
   bool is_remote_known = false;             ///< the cache of the twin is complete
-  std::optional<kube::Object> remote = {};  ///< what it has of the pod's name, of whichever pod
+  std::optional<kube::Object> remote = {};  ///< the pod of that name in the twin, whichever pod it was made for
 };
 
-/// What the sessions with providers know now: nothing is read, and nothing is kept. One thread.
+/// Answers from what the sessions with providers know at the moment: it sends no requests and stores nothing. One
+/// thread.
 class OffloadedPods {
  public:
   /// The controller outlives this.
@@ -44,13 +45,14 @@ class OffloadedPods {
 
   /// The names of the VirtualNodes that exist.
   std::vector<std::string> nodes() const;
-  /// None where no virtual node runs the pod. Parses no object, so that strangers may cause it.
+  /// The virtual node and the remote namespace of a pod; nothing if no virtual node runs it. Parses no object, so that
+  /// unauthenticated callers may cause it.
   std::optional<OffloadedPod> find(const kube::ObjectKey& local) const;
-  /// Likewise, with both pods.
+  /// The pod and its remote pod; nothing if no virtual node runs it.
   std::optional<OffloadedPodState> read(const kube::ObjectKey& local) const;
-  /// None where the node has no session with its provider.
+  /// The provider of a node; nothing if the node has no session with it.
   std::optional<LinkedProvider> provider_of(const std::string& node) const;
-  /// The cache of the pods that are bound to a node, which may be gone after the next await. Null where the node has no
+  /// The cache of the pods that are bound to a node, which may be gone after the next await. Null if the node has no
   /// session, or the cache is not complete.
   const kube::Informer* pods_of(const std::string& node) const;
 

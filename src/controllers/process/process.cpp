@@ -15,8 +15,8 @@
 namespace liqo::controllers {
 namespace {
 
-/// The caches, which know what is stored beside what, and keep little of what consumers stored before their writes were
-/// bounded.
+/// The caches. They know which kinds share a database, and keep little of the objects that consumers stored before
+/// their writes were bounded.
 kube::InformerSet& prepared(kube::InformerSet& caches) {
   share_history(caches);
   for (const kube::Resource& kind : core::replicated_kinds()) caches.prune(kind, core::admission::cut_large_replica);

@@ -26,7 +26,7 @@ std::optional<SliceMetrics::Usage> SliceMetrics::read(const kube::Object& slice)
   Usage figures{.cluster = std::string(slice.label(api::labels::remote_cluster_id)),
                 .is_accepted = view.is_accepted(api::slice_conditions::resources),
                 .amounts = {}};
-  // What is granted and was not asked for has a name that the provider chose.
+  // A resource that was granted without being requested has a name that the provider chose.
   std::set<std::string> names(core::common_resources.begin(), core::common_resources.end());
   for (const auto& asked : view.requested()) names.emplace(asked.key());
   for (const std::string& resource : names)

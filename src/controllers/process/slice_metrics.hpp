@@ -1,4 +1,4 @@
-// What slices of this cluster ask for and get, as metrics.
+// Metrics of what slices of this cluster ask for and get.
 // Tested by test/unit/controllers/process/slice_metrics_test.cpp.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace liqo::controllers {
 
-/// Gauges of every slice by which this cluster asks a provider. Its quantities are read when the slice changes, and not
-/// at each scrape. One thread.
+/// Gauges of every slice by which this cluster asks a provider for resources. The quantities are parsed when the slice
+/// changes, and not at each scrape. One thread.
 class SliceMetrics {
  public:
-  /// Shows nothing at first.
+  /// Shows no gauges at first.
   SliceMetrics(kube::InformerSet& home, kube::Metrics& metrics);
-  /// Whether the gauges are there from now on.
+  /// Shows or hides the gauges from now on.
   void show(bool shown);
-  /// How often the quantities of a slice were read so far.
+  /// How often the quantities of a slice were parsed so far.
   std::uint64_t reads() const { return reads_; }
 
  private:
@@ -36,10 +36,10 @@ class SliceMetrics {
     std::vector<Amounts> amounts;
     bool operator==(const Usage&) const = default;
   };
-  /// Nothing for a slice that is not ours.
+  /// The quantities of a slice; nothing if it is not ours.
   std::optional<Usage> read(const kube::Object& slice);
-  /// Brings the gauges of the slices of that name up to date, of whatever tenant namespace: those that name one cluster
-  /// have the same series.
+  /// Updates the gauges of the slices of that name in all tenant namespaces: those for the same cluster share their
+  /// series.
   void update(const std::string& name);
   void set(const kube::ObjectKey& key, const Usage& figures);
 

@@ -17,7 +17,7 @@ namespace {
 
 using Values = std::map<kube::Labels, double>;
 
-/// Whoever reaches the port may ask as often as they like.
+/// Callers of the port may scrape as often as they like.
 constexpr kube::Duration pause = std::chrono::seconds(1);
 
 }  // namespace
@@ -63,7 +63,7 @@ void StateMetrics::read_identity(const kube::Change& identity) {
   const api::Identity view(*identity.now);
   const auto params = api::read_auth_params(view.auth_params());
   const auto certificate = params ? core::read_certificate(params->certificate_pem) : std::unexpected(params.error());
-  if (!certificate) return;  // the reconciler of Identities says so
+  if (!certificate) return;  // the reconciler of Identities reports it
   const auto seconds = [](kube::WallTime time) {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
   };
@@ -79,7 +79,7 @@ void StateMetrics::show_nodes(bool leads) {
     const kube::Labels labels{{"cluster_id", offered.cluster}, {"node_name", key.name}};
     if (offered.has_node) {
       const Machine* node = machines_.find({"", key.name});
-      // It may be that of an older VirtualNode of the name.
+      // The Node may belong to an older VirtualNode of the name.
       ready[labels] = node && node->cluster == offered.cluster && node->is_ready ? 1 : 0;
     }
     if (const ProviderSession* session = controller_.sessions().find(key)) {

@@ -1,4 +1,4 @@
-// What the objects of this cluster say about its peers, as metrics: virtual nodes, slices, certificates.
+// Metrics of this cluster's peers, from the objects of this cluster: virtual nodes, slices, certificates.
 // Tested by test/cluster/install/test_metrics.py.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace liqo::controllers {
 
-/// Gauges are set at each scrape from what was read of an object when it changed, so that a series goes with its
-/// object. Only the process that leads shows them: a sum over all replicas is right. Label values are names of objects
-/// of this cluster, and the resources that are common or that a slice of ours asks for. One thread.
+/// Gauges are set at each scrape from what was read of an object when it changed, so a series disappears with its
+/// object. Only the process that leads shows them, so that a sum over all replicas is right. Label values are names of
+/// objects of this cluster, and the resources that are common or that a slice of ours asks for. One thread.
 class StateMetrics {
  public:
   /// `nodes` outlives this.
@@ -21,10 +21,10 @@ class StateMetrics {
   void refresh();
   void show_nodes(bool leads);
   void show_peers(bool leads);
-  /// Reads the certificate of an Identity anew.
+  /// Reads the certificate of an Identity again.
   void read_identity(const kube::Change& identity);
 
-  /// What is shown of a VirtualNode, of its Node, and of a ForeignCluster.
+  /// The values shown for a VirtualNode, for its Node, and for a ForeignCluster.
   struct Offered {
     std::string cluster;
     bool has_node = false;
@@ -50,7 +50,7 @@ class StateMetrics {
   std::map<kube::ObjectKey, Expiry> expiries_;  ///< of the Identities that have a certificate
   kube::Gauge leads_;
   kube::GaugeSet ready_, pods_, without_room_, reachable_, begins_, expires_;
-  kube::TimePoint next_{};          ///< of the next time when the gauges are set, at the earliest
+  kube::TimePoint next_{};          ///< the earliest time at which the gauges are set again
   kube::Metrics::Reading reading_;  ///< the last member: what it calls uses the others
 };
 

@@ -59,7 +59,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
     claims_.subscribe([this](const kube::ObjectKey& key) { copy_events_.end_quiet(key.ns); });
   }
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
-  // Of many providers each is told of all virtual nodes.
+  // Each of many providers gets the events of all virtual nodes.
   virtual_nodes_.subscribe([this](const kube::Change& change) {
     if (take_virtual_node(change.key, change.now)) read_rules();
   });
@@ -111,7 +111,7 @@ void ClusterReflection::take_custom_kinds() {
       each.is_served = &each.reflector->kind() == found.kind;
       is_known = is_known || each.is_served;
     }
-    // One for each version that both clusters have ever had in common.
+    // There is one for each version that both clusters have ever had in common.
     if (!is_known) run(*add_kind(*found.kind).reflector);
   }
   read_rules();
@@ -213,7 +213,7 @@ kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::O
 }
 
 void ClusterReflection::take_rules(const kube::Object& decides) {
-  // A template may forbid what is allowed without it.
+  // A template may forbid something that is allowed without it.
   if (!templates_.is_known()) return;
   auto rules = rules_of(decides);
   if (!rules) {
@@ -245,7 +245,7 @@ void ClusterReflection::switch_kinds() {
     each.reflector->set_policy(policy);
     const bool is_on = each.is_served && policy.workers > 0;
     if (std::exchange(each.is_on, is_on) == is_on) continue;
-    // At the beginning all kinds are reflected, which is not worth a line.
+    // At the beginning all kinds are reflected, which is not worth a log line.
     if (!each.is_on || !reflected_.empty())
       log_.info(each.is_on ? "kind is reflected" : "kind is not reflected", {{"kind", each.reflector->kind().name}});
     for (const auto& [local, remote] : reflected_) {
@@ -264,7 +264,7 @@ void ClusterReflection::tell_differences(const kube::Object& decides) {
     auto own = rules_of(node);
     if (!own) continue;
     const auto told = differing_.find(key);
-    // What nobody follows is no difference.
+    // A rule that no virtual node follows is no difference.
     own->policies.not_followed = rules_->policies.not_followed;
     if (*own == *rules_) {
       if (told != differing_.end()) differing_.erase(told);
@@ -287,7 +287,7 @@ void ClusterReflection::tell_custom_state(const kube::Object& decides) {
   const bool is_bad = state.reflected == core::CustomState::Reflected::no;
   const bool is_news = told_custom_.reflected != state.reflected || !told_custom_at_ ||
                        context_.clock.now() - *told_custom_at_ >= reflector::tell_again_after;
-  // The words are the provider's in part, and may be others at each look: the condition of the Node has them.
+  // Part of the message comes from the provider, and may change at each look: the condition of the Node has it.
   if (state == told_custom_ || (is_bad && !is_news)) return;
   if (is_bad) {
     context_.events.warning(decides, api::kinds::virtual_nodes, api::reasons::custom_not_reflected, state.message);
@@ -348,8 +348,8 @@ void ClusterReflection::offer_statuses() {
   for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
     const std::string name = resource.name();
     const auto found = custom_kinds_.findings().find(name);
-    // A provider that has not answered yet about the kind is not taken to refuse it: the statuses of its copies stay
-    // meanwhile.
+    // A provider that has not answered yet about the kind does not count as refusing it: the statuses of its copies
+    // stay meanwhile.
     const bool is_refused =
         found != custom_kinds_.findings().end() && (!found->second.kind || !found->second.is_permitted);
     const reflection::ReflectedKind named{.name = name, .resource = {}, .forge = nullptr};

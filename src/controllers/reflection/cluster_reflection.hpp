@@ -1,4 +1,4 @@
-// What is copied to one provider besides pods: which kinds, of which namespaces, by which rules.
+// Reflection to one provider, besides pods: the kinds, namespaces and rules.
 // Tested by test/sim/reflection_world.cpp.
 #pragma once
 
@@ -24,44 +24,45 @@
 
 namespace liqo::controllers {
 
-/// Owns one Reflector for each kind of the table and for each custom one, and tells them what holds. Copies are shared
-/// by all virtual nodes of a provider, so the oldest says what is reflected and what copies leave out. One thread.
+/// Owns one Reflector for each kind of the table and for each custom one, and keeps their rules up to date. Copies are
+/// shared by all virtual nodes of a provider, so the oldest decides what is reflected and what copies leave out. One
+/// thread.
 class ClusterReflection {
  public:
-  /// What it writes to, and counts in; all outlive it.
+  /// Access to the provider, and the budgets to which its cost counts. All outlive the ClusterReflection.
   struct Provider {
     kube::Api& api;
     kube::StoreBudget& stores;
-    WriteBudget& home_writes;  ///< what its word may cause at home
+    WriteBudget& home_writes;  ///< bounds writes at home that it causes
     StatusSources& statuses;
     TwinWatches& twins;
-    kube::async::Slots& home_lists;   ///< for listing at home what is copied
-    std::function<bool()> may_begin;  ///< whether seeing to copies may begin
+    kube::async::Slots& home_lists;   ///< for lists at home of objects to copy
+    std::function<bool()> may_begin;  ///< whether work on copies may begin
   };
-  /// `home`: the tenant namespace here, and the cluster that it is of.
+  /// `home`: the tenant namespace here, and the ID of its cluster.
   ClusterReflection(kube::ObjectKey home, Provider provider, Context context);
 
   ~ClusterReflection();
 
-  /// Reflects while this process leads, by workers that are stopped before this is destroyed.
+  /// Reflects while this process leads. The workers must be stopped before this is destroyed.
   void start(SessionWorkers& workers);
   void set_mapping(core::NamespaceMapping mapping);
-  /// The Configurations of the provider in its tenant namespace.
+  /// Sets the Configurations of the provider in its tenant namespace.
   void set_network(std::span<const kube::Object> configurations) { endpoints_.set_network(configurations); }
   bool is_busy() const;
-  /// How the custom resources that are configured are reflected.
+  /// How the configured custom resources are reflected.
   core::CustomState custom_state() const { return custom_kinds_.state(); }
-  /// Called when that changes. Must not suspend.
+  /// Sets a handler that is called when custom_state() changes. Must not suspend.
   void on_custom_change(std::function<void()> handler) { custom_changed_ = std::move(handler); }
 
  private:
-  /// What holds for one VirtualNode, itself and its VkOptionsTemplate considered.
+  /// The rules for one VirtualNode, from itself and its VkOptionsTemplate.
   struct Rules {
     core::ReflectionFilters filters;
     reflection::TemplatePolicies policies;
     bool operator==(const Rules&) const = default;
   };
-  /// One for each kind. One that is off has no namespaces.
+  /// There is one for each kind. A kind that is off has no namespaces.
   struct Reflecting {
     std::unique_ptr<reflector::Reflector> reflector;
     bool is_on = false;
@@ -72,55 +73,55 @@ class ClusterReflection {
   void run(reflector::Reflector& reflector);
   void take_custom_kinds();
 
-  /// Notes a VirtualNode of this provider, null where it is gone; false where it is of another one.
+  /// Notes a VirtualNode of this provider, null if it is gone; false if it belongs to another provider.
   bool take_virtual_node(const kube::ObjectKey& key, const kube::Object* node);
   void read_rules();
   kube::Result<Rules> rules_of(const kube::Object& virtual_node) const;
-  /// Takes what the VirtualNode that decides says.
+  /// Takes over the rules of the VirtualNode that decides.
   void take_rules(const kube::Object& decides);
   void switch_kinds();
-  /// Tells those virtual nodes that follow other rules than hold for copies.
+  /// Reports to the other virtual nodes that copies do not follow their rules.
   void tell_differences(const kube::Object& decides);
   void tell_custom_state(const kube::Object& decides);
   void warn(const kube::Object& virtual_node, std::string_view reason, std::string message);
   asio::awaitable<void> read_rules_first();
-  /// Has the namespaces reflected that are mapped, where their rules are known.
+  /// Reflects the mapped namespaces, if the rules are known.
   void reflect_mapped();
-  /// Says of which kinds and namespaces statuses may come home from here: another provider may take what this one does
-  /// not.
+  /// Registers the kinds and namespaces whose statuses may come home from this provider. Another provider may take the
+  /// ones that this one does not.
   void offer_statuses();
   void tell_references(const std::string& ns);
   core::ForgingContext forging_of(const kube::Object* decides) const;
-  /// Whether something of a namespace is in its twin that its users have put there, claims too.
+  /// Whether the twin of a namespace has copies of its users' objects, including claims.
   bool has_copies(const std::string& local) const;
-  /// Whether none of our pods is in the twin of a namespace, and nothing was copied there but what every namespace has.
+  /// Whether the twin of a namespace has none of our pods, and no copies but those that every namespace has.
   bool is_quiet(const std::string& local) const;
-  /// Has all look at the twin of a namespace that was quiet.
+  /// Makes all Reflectors look at the twin of a namespace, because it is no longer quiet.
   void end_quiet(const std::string& local);
   CopyEvents::Found find_copy(const std::string& local, const core::CopyWarning& warning) const;
 
-  kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of
+  kube::ObjectKey home_;  ///< the tenant namespace here, and the ID of its cluster
   Provider provider_;
   Context context_;
   kube::InformerHandle virtual_nodes_;
-  kube::InformerHandle claims_;  ///< at home; none where there is no storage
+  kube::InformerHandle claims_;  ///< at home; none if there is no storage
   OptionsTemplates templates_;
   SecretReferences references_;
   HomeEndpointWatch endpoints_;
-  StatusSources::Source source_;  ///< as which it brings statuses home
+  StatusSources::Source source_;  ///< its entry in the StatusSources
   CustomKinds custom_kinds_;
   std::function<void()> custom_changed_;
   std::vector<Reflecting> reflectors_;
   CopyEvents copy_events_;
-  SessionWorkers* workers_ = nullptr;  ///< that reflect
+  SessionWorkers* workers_ = nullptr;  ///< run the Reflectors
   core::NamespaceMapping mapping_;
-  std::map<std::string, std::string> reflected_;               ///< given to the reflectors, local to remote
+  std::map<std::string, std::string> reflected_;               ///< the namespaces that are reflected, local to remote
   std::map<kube::ObjectKey, kube::Object> nodes_of_provider_;  ///< all VirtualNodes of this provider
-  bool reflects_ = false;       ///< the oldest VirtualNode of the provider is in this tenant namespace
-  std::optional<Rules> rules_;  ///< that hold for copies; none: they are not known, and nothing is reflected
-  std::map<kube::ObjectKey, Rules> differing_;  ///< what those say that were told that it does not hold
-  std::string warned_;                          ///< what was last told of the rules
-  core::CustomState told_custom_;               ///< what was last told of custom resources, and when
+  bool reflects_ = false;                       ///< the oldest VirtualNode of the provider is in this tenant namespace
+  std::optional<Rules> rules_;                  ///< of copies; none: they are not known, and nothing is reflected
+  std::map<kube::ObjectKey, Rules> differing_;  ///< of virtual nodes to which it was reported that theirs do not hold
+  std::string warned_;                          ///< the last warning about the rules
+  core::CustomState told_custom_;               ///< what was last reported of custom resources, and when
   std::optional<kube::TimePoint> told_custom_at_;
   kube::Log log_;
 };

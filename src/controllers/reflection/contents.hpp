@@ -1,4 +1,4 @@
-// The content of objects that were listed and have not been looked at yet.
+// Holds the content of objects that were listed and have not been worked on yet.
 // Tested by test/unit/controllers/reflection/copies_test.cpp.
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace liqo::reflector {
 
-/// Holds JSON text by name, as long as all that share a total hold no more than max_bytes together. That of a peer is
-/// drawn on its account, of which one half is left for what is being read. What does not fit is read one by one when it
-/// is needed.
+/// Holds JSON text by name, as long as all Contents with the same total hold no more than max_bytes together. The text
+/// of a peer is charged to its account, of which one half is left for reading. Objects that do not fit are read one by
+/// one when they are needed.
 class Contents {
  public:
   static constexpr std::size_t max_bytes = 32u << 20;
 
-  /// `total`, which outlives it: the bytes that are held by all.
+  /// `total`, which outlives it: the bytes that all of them hold.
   explicit Contents(std::size_t& total, std::shared_ptr<kube::MemoryAccount> account = nullptr)
       : total_(total), account_(std::move(account)) {}
   ~Contents() { clear(); }
@@ -33,7 +33,7 @@ class Contents {
     total_ += text.size();
     texts_.insert_or_assign(name, Text{std::move(text), std::move(hold)});
   }
-  /// Hands out the text; "" = it is not held.
+  /// Moves the text out; "" = it is not held.
   std::string take(const std::string& name) {
     const auto found = texts_.find(name);
     if (found == texts_.end()) return {};

@@ -12,15 +12,15 @@ namespace {
 using namespace std::chrono_literals;
 using kube::Outcome;
 
-/// Between two looks at a twin, so that what comes is home within 30 s.
+/// The pause between two looks at a twin, so that a Warning is home within 30 s.
 constexpr kube::Duration look_after = 17s, look_before = 23s;
-/// Whether a twin without copies has some is asked so many times more rarely; the first copy ends the pause.
+/// By what factor a twin without copies is looked at more rarely; the first copy ends the pause.
 constexpr int quiet_times = 15;
-/// Where it is not known yet whether something is a copy.
+/// The pause while it is not known yet whether an object is a copy.
 constexpr kube::Duration undecided_pause = 5s;
-/// Before a provider that refuses its Events is asked for them again.
+/// The pause after a provider has refused its Events.
 constexpr kube::Duration no_right_pause = 10min;
-/// The most that one look reads: more Warnings, those about pods left out, are a provider's own trouble.
+/// The most Warnings that one look reads, without those about pods; more of them are the provider's own problem.
 constexpr std::int64_t page_size = 250;
 constexpr int max_pages = 4;
 constexpr std::size_t max_bytes = 2U << 20;
@@ -77,7 +77,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   std::vector<core::CopyWarning> warnings;
   std::string version;
   kube::ListOptions options{.selection = {.field_selector = selector}, .limit = page_size};
-  // kube::list_all reads as many bytes as there are, and the provider decides what its Events hold.
+  // kube::list_all reads any number of bytes, and the provider decides how large its Events are.
   for (int pages = 0; pages < max_pages; ++pages) {
     auto page = co_await source_.provider.list(kube::resources::events, twin->remote, options, max_bytes);
     if (!page && page.error().is_forbidden()) {
@@ -127,7 +127,7 @@ asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::Cop
     found = std::move(*claim);
   }
   if (!found.original) co_return found.is_known;
-  // The metadata of the original say enough, and a Secret's content is nobody's business here.
+  // The metadata of the original are enough, and a Secret's content must not be read here.
   const kube::Resource resource = found.original->resource;
   const std::string selected = kube::name_is(found.original->name);
   auto page = co_await context_.home.api().list(
@@ -144,7 +144,7 @@ asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::Cop
   co_return true;
 }
 
-/// Claims have no reflector: what is one of ours is asked of the provider.
+/// Claims have no Reflector: the provider is asked which of them are ours.
 asio::awaitable<kube::Result<CopyEvents::Found>> CopyEvents::find_claim(std::string remote, core::CopyWarning warning) {
   auto claim = co_await source_.provider.get(api::kinds::claims, {std::move(remote), warning.name});
   if (!claim && !claim.error().is_not_found()) co_return std::unexpected(std::move(claim.error()));

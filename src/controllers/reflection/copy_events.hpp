@@ -1,4 +1,4 @@
-// Tells at home of a provider's Warnings about copies.
+// Reports a provider's Warnings about copies at home.
 #pragma once
 
 #include <functional>
@@ -14,26 +14,26 @@
 namespace liqo::controllers {
 
 /// Lists the Warnings of each twin that has copies, except those about pods, every 20 s or so: one request for all
-/// kinds and copies, because API servers read Events from etcd. Of a twin without copies nothing is listed. A new
-/// Warning about a copy becomes an Event `RemoteWarning` of its object, unless it was told, or had happened, before
+/// kinds and copies, because API servers read Events from etcd. Nothing is listed for a twin without copies. A new
+/// Warning about a copy becomes an Event `RemoteWarning` of its object, unless it was reported, or had happened, before
 /// this process began to lead. One thread.
 class CopyEvents {
  public:
-  /// The object at home that a copy is of.
+  /// The object at home of a copy.
   struct Original {
     kube::Resource resource;
     std::string name;
   };
   struct Found {
-    bool is_known = true;              ///< false: it is to be asked again, in a moment
-    std::optional<Original> original;  ///< nothing = it is about no copy of ours
+    bool is_known = true;              ///< false: ask again in a moment
+    std::optional<Original> original;  ///< nothing = the warning is about no copy of ours
   };
   struct Source {
     kube::Api& provider;
     std::string cluster;  ///< the provider
-    /// Whether there is something in the twin of a namespace that Events may be told of.
+    /// Whether the twin of a namespace has copies whose Events may be reported.
     std::function<bool(const std::string& local)> has_copies;
-    /// Which copy in the twin of a namespace a warning is about.
+    /// Finds the copy in the twin of a namespace that a warning is about.
     std::function<Found(const std::string& local, const core::CopyWarning& warning)> find;
   };
 
@@ -41,7 +41,7 @@ class CopyEvents {
 
   void start_namespace(const std::string& local, const std::string& remote);
   void stop_namespace(const std::string& local);
-  /// There is a copy in the twin of a namespace now, or somebody who may make one.
+  /// Looks at the twin of a namespace, because it has a copy now, or may get one.
   void end_quiet(const std::string& local);
   /// Looks until cancelled: while this process leads.
   asio::awaitable<void> run() { return controller_.run(); }
@@ -53,10 +53,10 @@ class CopyEvents {
     std::optional<kube::TimePoint> no_right_until;  ///< the provider refuses
     bool is_quiet = false;                          ///< it has no copies
   };
-  using Shared = std::shared_ptr<Twin>;  ///< it may be stopped while something of it is awaited
+  using Shared = std::shared_ptr<Twin>;  ///< it may be removed while a coroutine uses it
 
   asio::awaitable<kube::Outcome> look(kube::WorkKey key);
-  /// Tells one; false = it could not be told yet.
+  /// Reports a warning; false = it could not be reported yet.
   asio::awaitable<bool> tell(std::string local, Shared twin, core::CopyWarning warning);
   asio::awaitable<kube::Result<Found>> find_claim(std::string remote, core::CopyWarning warning);
   void begin();
@@ -64,7 +64,7 @@ class CopyEvents {
 
   Source source_;
   Context context_;
-  kube::WallTime begun_{};               ///< when this process began to lead, to the second, which is what Events tell
+  kube::WallTime begun_{};               ///< when this process began to lead, in full seconds, as Events have them
   std::map<std::string, Shared> twins_;  ///< by local namespace
   kube::Controller controller_;
   kube::Log log_;

@@ -18,7 +18,7 @@ namespace json = kube::json;
 namespace action = reflection::reflection_action;
 using kube::Outcome;
 
-/// Whether this answer to an apply says that it was not carried out and never will be. A field that the schema of a
+/// Whether this answer to an apply means that it was not carried out and never will be. A field that the schema of a
 /// custom resource does not have is answered with 500 (kubernetes/kubernetes#139253).
 bool is_refusal(const kube::Failure& failure) {
   return failure.is_permanent() ||
@@ -121,8 +121,8 @@ asio::awaitable<Outcome> CopyWriter::trim(kube::Object local, kube::Object remot
       context_.events.warning(local, context_.kind.resource, api::reasons::failed_reflection, failure.text());
     co_return Outcome::retry(std::move(failure));
   }
-  // A provider's webhook may add the same again to each version: after one trim the copy is settled until somebody
-  // changes it.
+  // A provider's webhook may add the same to each version again: after one trim the copy is settled until it is
+  // changed.
   ns_->twin().copies().settle(*trimmed, std::string(trimmed->annotation(api::annotations::reflected_digest)),
                               local.version_number());
   if (wishes != ns_->wishes()) ns_->twin().copies().doubt_source(key.name);
@@ -135,7 +135,7 @@ asio::awaitable<Outcome> CopyWriter::give_back(std::string name) {
   const std::string nothing = kube::Object::make(context_.kind.copies(), key).text();
   auto undone = co_await context_.provider.patch(context_.kind.copies(), key, {kube::PatchType::apply, nothing},
                                                  {.field_manager = api::reflection_manager});
-  // An object that is invalid without the fields set here was made here.
+  // An object that is invalid without the fields that we set was made by us.
   if (!undone && undone.error().is_permanent()) ns_->notes().unsure.erase(key.name);
   if (!undone) co_return Outcome::retry(std::move(undone.error()).in("giving back an object of somebody else"));
   co_return Outcome::retry(

@@ -8,8 +8,8 @@
 
 namespace liqo::reflector {
 
-/// Writes copies in the twin of a namespace, and notes what the answers say of them. It lives as long as what it does
-/// is awaited. One thread.
+/// Writes copies in the twin of a namespace, and notes the results. It lives as long as its coroutine is awaited. One
+/// thread.
 class CopyWriter {
  public:
   /// `context` outlives it.
@@ -18,19 +18,19 @@ class CopyWriter {
   CopyWriter(const CopyWriter&) = delete;
   CopyWriter& operator=(const CopyWriter&) = delete;
 
-  /// Applies the copy that is wanted of `local`, and brings home what comes of it.
+  /// Applies the wanted copy of `local`, and brings its status home.
   asio::awaitable<kube::Outcome> apply(kube::Object local, reflection::reflection_action::Apply wanted);
-  /// Takes away what others have added to a copy.
+  /// Removes what others have added to a copy.
   asio::awaitable<kube::Outcome> trim(kube::Object local, kube::Object remote, std::string patch);
-  /// Takes back the fields set on an object that another owner has made since this namespace was read, and leaves it
-  /// alone. `name`: in the twin.
+  /// Removes the fields that we have set on an object which another owner has made since this namespace was read, and
+  /// leaves it alone then. `name`: in the twin.
   asio::awaitable<kube::Outcome> give_back(std::string name);
 
  private:
-  /// Ends an apply that was refused, other than by a conflict.
+  /// Handles an apply that was refused, other than by a conflict.
   asio::awaitable<kube::Outcome> end_refused(kube::Object local, reflection::reflection_action::Apply wanted,
                                              kube::Failure failure);
-  /// Tells once that a copy goes without the notes of controllers of home.
+  /// Reports once that a copy lacks the annotations of controllers at home.
   void tell_notes(const kube::Object& local);
 
   std::shared_ptr<ReflectedNamespace> ns_;

@@ -15,11 +15,11 @@ namespace json = kube::json;
 using namespace std::chrono_literals;
 
 constexpr kube::Duration patience = 10s;
-/// A document of discovery that is larger is none: each version of a group has some hundred bytes for each kind.
+/// A larger discovery document is rejected: each version of a group has some hundred bytes for each kind.
 constexpr std::size_t max_document = 1 << 20;
-/// So many versions are named, and in so many twins rights are asked for.
+/// The number of versions that are named, and of twins in which rights are checked.
 constexpr std::size_t max_named = 4, max_asked = 10;
-/// Between two looks: while a kind is missing, while something of it is, and while nothing is.
+/// The pause between two looks: while a kind is missing, while a part of it is missing, and while nothing is missing.
 constexpr kube::Duration missing_pause = 10s, partial_pause = 30s, found_pause = 5min;
 
 std::string joined(const std::vector<std::string>& versions) {

@@ -1,4 +1,4 @@
-// Which of the custom resources to be reflected both this cluster and one provider serve.
+// Finds which of the configured custom resources both this cluster and one provider serve.
 #pragma once
 
 #include <functional>
@@ -14,35 +14,35 @@
 
 namespace liqo::controllers {
 
-/// Asks both API servers again and again, so that it finds a definition or a right that comes later, and notices one
-/// that goes. An outage changes nothing. One thread.
+/// Asks both API servers periodically, so that it finds a definition or a right that is added later, and notices one
+/// that is removed. An outage changes nothing. One thread.
 class CustomKinds {
  public:
-  /// What is known of one custom resource.
+  /// The findings about one custom resource.
   struct Finding {
     const reflection::ReflectedKind* kind = nullptr;  ///< null: it is not reflected
-    std::string trouble;                              ///< why, or what of it is not; a clause, "" = nothing
-    bool is_sure = true;                              ///< false: no twin has answered what the rights are
-    bool is_permitted = true;                         ///< false: a twin has answered that there is none
+    std::string trouble;       ///< why it is not reflected, or which part of it; a clause, "" = nothing
+    bool is_sure = true;       ///< false: no twin has been asked successfully about the rights
+    bool is_permitted = true;  ///< false: in a twin the right is missing
     bool operator==(const Finding&) const = default;
   };
 
-  /// `provider` outlives it. `twins` answers the twin namespaces there, which is where rights are given. `changed` is
+  /// `provider` outlives it. `twins` returns the twin namespaces there, in which rights are granted. `changed` is
   /// called when findings change, and must not suspend.
   CustomKinds(kube::Api& provider, Context context, std::function<std::vector<std::string>()> twins,
               std::function<void()> changed);
 
-  /// Looks until cancelled. Ends at once where nothing is configured.
+  /// Looks until cancelled. Ends at once if nothing is configured.
   asio::awaitable<void> run();
-  /// How all of them are reflected, for people.
+  /// How all custom resources are reflected, for reports.
   core::CustomState state() const;
-  /// By the name of the resource; those that have been looked at.
+  /// The findings so far, by the name of the resource.
   const std::map<std::string, Finding>& findings() const { return findings_; }
 
  private:
-  /// Nothing: an API server gave no answer that can be understood.
+  /// Finds out about one resource. Nothing: an API server gave no valid answer.
   asio::awaitable<std::optional<Finding>> look(reflection::CustomResource resource);
-  /// How one cluster serves a resource: in which versions, and what it is in each.
+  /// How one cluster serves a resource: its versions, and the properties of each.
   struct Served {
     std::vector<std::string> versions;
     std::vector<reflection::ServedResource> by_version;

@@ -1,4 +1,5 @@
-// What is watched of objects at home that are, or may be, reflected: their metadata, and of these what decides.
+// The part of objects at home that is watched for reflection: the metadata that decides whether and how they are
+// reflected.
 // Tested by test/sim/reflection_main.cpp.
 #pragma once
 
@@ -6,8 +7,8 @@
 
 namespace liqo::reflector {
 
-/// Of each object name, namespace, UID and version, and the annotations by which it, or what belongs to it, is
-/// reflected. Whoever watches a kind so shares one watch.
+/// Keeps of each object its name, namespace, UID and version, and the annotations that decide how it, or an object that
+/// belongs to it, is reflected. All users of this scope share one watch.
 kube::InformerScope headers_of(const kube::Resource& resource);
 
 }  // namespace liqo::reflector

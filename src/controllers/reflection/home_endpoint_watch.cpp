@@ -20,7 +20,7 @@ void index_by_address(const kube::Object& ip, std::vector<std::string>& out) {
     out.push_back(address_key(ip.ns(), *address));
 }
 
-/// Notes what an object says now, nothing where it is gone. Whether it said something else before.
+/// Notes the value that an object has now, nothing if it is gone. Returns whether it had another value before.
 bool note(std::map<kube::ObjectKey, std::string>& said, const kube::ObjectKey& key, std::optional<std::string> now) {
   const auto known = said.find(key);
   if (!now) return known != said.end() && said.erase(key) > 0;

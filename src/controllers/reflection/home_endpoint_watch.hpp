@@ -1,4 +1,4 @@
-// What decides at home about the endpoints that one provider is told of, watched from when it is needed.
+// Watches the objects at home that decide which endpoints one provider gets, once they are needed.
 #pragma once
 
 #include <functional>
@@ -10,20 +10,20 @@
 
 namespace liqo::controllers {
 
-/// Watches virtual nodes, IP objects, and the annotations of Services; told of the network to the provider by its
-/// owner. One thread.
+/// Watches virtual nodes, IP objects, and the annotations of Services. Its owner passes it the network to the provider.
+/// One thread.
 class HomeEndpointWatch final : public core::HomeEndpoints {
  public:
-  /// `concerns` says whether a namespace is reflected. `changed` is called with a namespace whose answers may have
-  /// changed, "" = with all. Neither may suspend. `declared_ranges`: of this cluster's pods, as its administrator named
-  /// them.
+  /// `concerns` returns whether a namespace is reflected. `changed` is called with a namespace whose endpoints may have
+  /// changed, "" = all namespaces. Neither may suspend. `declared_ranges`: the CIDRs of this cluster's pods, as its
+  /// administrator has configured them.
   HomeEndpointWatch(kube::InformerSet& home, const std::string& declared_ranges,
                     std::function<bool(const std::string& ns)> concerns,
                     std::function<void(const std::string& ns)> changed);
 
-  /// Begins to watch, unless it does.
+  /// Begins to watch, unless it does already.
   void start();
-  /// The Configurations of the provider in its tenant namespace here.
+  /// Sets the Configurations of the provider in its tenant namespace here.
   void set_network(std::span<const kube::Object> configurations);
 
   std::string cluster_of(std::string_view node) const override;
@@ -43,8 +43,8 @@ class HomeEndpointWatch final : public core::HomeEndpoints {
   std::optional<core::OutwardAddresses> addresses_;
   kube::InformerHandle nodes_, ips_, services_;
   std::map<std::string, std::string, std::less<>> clusters_;  ///< by virtual node
-  /// What Services say, and what IP objects assign, also in namespaces that are not reflected yet: the end of what was
-  /// there before must be noticed.
+  /// The annotations of Services, and the addresses that IP objects assign. They include namespaces that are not
+  /// reflected yet, because the removal of something that existed before must be noticed.
   std::map<kube::ObjectKey, std::string> said_, assigned_;
 };
 

@@ -45,7 +45,7 @@ bool HomeObjects::is_better_listed() const {
 asio::awaitable<kube::Result<std::vector<std::string>>> HomeObjects::list() {
   std::map<std::string, Listed> now;
   const std::uint64_t newest = listed_at_;
-  // The cache of one API server may be behind that of another: objects made since would look as if they had gone.
+  // The cache of one API server may be behind that of another: objects made since would look as if they were gone.
   for (const char* version : {"0", ""}) {
     now.clear();
     KUBE_CO_TRY(read,
@@ -57,7 +57,7 @@ asio::awaitable<kube::Result<std::vector<std::string>>> HomeObjects::list() {
                                           return true;
                                         }),
                 "looking for what is to be reflected");
-    // The consistent list is believed also where its version is older: the database may have been restored.
+    // The consistent list is trusted even if its version is older: the database may have been restored.
     listed_at_ = kube::version_number(read);
     if (listed_at_ >= newest) break;
   }
@@ -87,7 +87,7 @@ asio::awaitable<kube::Result<void>> HomeObjects::read() {
   const auto keep = [&](const kube::Object& object) {
     if (context_.kind.referred_only && !version_of(std::string(object.name()))) return true;
     texts_.put(std::string(object.name()), object.text());
-    // What is not kept here is read when it is needed.
+    // Content that is not kept here is read when it is needed.
     return context_.held < Contents::max_bytes / 2;
   };
   KUBE_CO_TRYV(co_await kube::list_all(context_.home.api(), {context_.kind.resource, ns_}, {}, keep),

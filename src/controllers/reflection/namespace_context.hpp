@@ -1,4 +1,4 @@
-// What the namespaces of one Reflector share.
+// The state that the namespaces of one Reflector share.
 // Tested by test/unit/controllers/reflection/reflector_test.cpp.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace liqo::reflector {
 
-/// Called with the Secrets that an object of a kind, which is reflected, refers to; none = it is not, or no more.
+/// Called with the Secrets to which a reflected object refers; none = it is not reflected, or not any more.
 using ReferencesHandler =
     std::function<void(const std::string& ns, const std::string& name, std::vector<std::string> secrets)>;
 
-/// What all namespaces of one Reflector work with and are reflected by. The Reflector changes it; it outlives them.
+/// Dependencies and rules of all namespaces of one Reflector. The Reflector changes it; it outlives them.
 struct NamespaceContext : ReflectorContext {
   /// While more than this many bytes of contents are held, no further namespace is read.
   static constexpr std::size_t max_read_ahead = 1U << 20;
@@ -29,21 +29,21 @@ struct NamespaceContext : ReflectorContext {
   reflection::SelectionPolicy policy;
   core::ForgingContext forging;
   ReferencesHandler on_references = nullptr;
-  /// Whether all references are known: until then no copy goes for want of them. Null = they are.
+  /// Whether all references are known: until then no copy is removed for lack of references. Null = they are known.
   std::function<bool()> references_known = nullptr;
-  kube::InformerHandle watched = {};    ///< metadata of all namespaces at home; none of a kind that is not watched
+  kube::InformerHandle watched = {};    ///< metadata of all namespaces at home; null for a kind that is not watched
   std::size_t held = 0;                 ///< bytes of content, of all namespaces
   std::deque<std::string> unread = {};  ///< namespaces that wait to be read until less is held
 
-  /// Nothing of the kind is reflected: what copies there are go.
+  /// Whether nothing of the kind is reflected, so that its copies are removed.
   bool is_off() const { return kind.needs_endpoints && !forging.endpoints; }
-  /// Whether all is known at home that decides what copies are wanted.
+  /// Whether everything at home that decides about copies is known.
   bool is_known_at_home() const {
     if (is_off()) return true;
     if (kind.needs_endpoints && !forging.endpoints->is_known()) return false;
     return kind.referred_only || watched->has_synced();
   }
-  /// What is counted of a namespace, which outlives the answer.
+  /// The metrics series of a namespace. `ns` outlives it.
   ReflectionSeries series_of(const std::string& ns) const {
     return {.metrics = metrics, .ns = ns, .kind = kind.name, .forging = forging};
   }

@@ -13,12 +13,12 @@ using kube::Outcome;
 /// The copies of a quiet twin are compared after a time between these two. Thousands of twins are quiet and begin
 /// together: their looks are spread over some minutes.
 constexpr kube::Duration quiet_after = 180s, quiet_before = 345s;
-/// Objects of a kind without a watch at home are listed this often where nothing of the kind is reflected, to find
+/// Objects of a kind without a watch at home are listed this often if nothing of the kind is reflected, to find
 /// those that an annotation allows.
 constexpr kube::Duration idle_after = 60s, idle_before = 74s;
 /// While namespaces wait for their first reading, comparisons in the others are put off by at most this time.
 constexpr kube::Duration max_put_off = 25s;
-/// No namespace waits longer than this for what was read of others.
+/// No namespace waits longer than this for work on others.
 constexpr kube::Duration max_wait = 30s;
 
 }  // namespace
@@ -36,19 +36,19 @@ asio::awaitable<Outcome> NamespaceLook::look() {
 
 asio::awaitable<std::optional<Outcome>> NamespaceLook::read() {
   state_.read_by.reset();
-  // The copies are read first: where the provider does not answer, the lists at home are not made again and again.
+  // The copies are read first: if the provider does not answer, the lists at home are not made again and again.
   for (auto read : {&NamespaceLook::read_copies, &NamespaceLook::read_home}) {
     auto done = co_await (this->*read)();
     // The rights at home go with the offloading, which may have ended while the provider did not answer.
     if (!ns_->is_current()) co_return Outcome::done();
     if (done) continue;
-    // Contents that nobody is going to use would make other namespaces wait for room.
+    // Content that is not going to be used would make other namespaces wait for room.
     ns_->home().drop_texts();
     ns_->twin().drop_texts();
     co_return Outcome::retry(std::move(done.error()));
   }
   state_.was_read = true;
-  // That of an earlier process counts from now: nothing was to be seen of it yet.
+  // A create of an earlier process counts from now: it was not visible yet.
   state_.late_at = context_.clock.now() + core::late_after;
   state_.compared_at = context_.clock.now();
   if (!ns_->twin().copies().empty() && context_.copied) context_.copied(ns_->home().ns());

@@ -1,4 +1,4 @@
-// One look at a namespace as a whole: both sides are read, the first time, and then its copies are compared.
+// One look at a namespace as a whole: the first time it reads both sides, and later it compares the copies.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace liqo::reflector {
 
-/// Reads or compares, and says when that is due again. It lives as long as its look is awaited. One thread.
+/// Reads or compares, and returns when that is due again. It lives as long as its look is awaited. One thread.
 class NamespaceLook {
  public:
   /// `context` outlives it.
@@ -23,17 +23,17 @@ class NamespaceLook {
  private:
   /// Reads both sides. Nothing = the look goes on.
   asio::awaitable<std::optional<kube::Outcome>> read();
-  /// Compares copies with what is known of them, and lists home where it is not watched. Nothing = the look goes on.
+  /// Compares copies with what is known of them, and lists home if it is not watched. Nothing = the look goes on.
   asio::awaitable<std::optional<kube::Outcome>> compare();
   asio::awaitable<kube::Result<void>> read_copies();
   asio::awaitable<kube::Result<void>> read_home();
-  /// Finds which objects at home have come, changed or gone, of a kind that is not watched there.
+  /// Finds the objects at home that were added, changed or removed, of a kind that is not watched there.
   asio::awaitable<kube::Result<void>> list_home();
   asio::awaitable<kube::Result<void>> compare_copies(bool is_late);
-  /// Waits until one more list may be asked for at home.
+  /// Waits until one more list may run at home.
   asio::awaitable<std::optional<kube::async::Slots::Slot>> take_home_slot() const;
-  /// How long the namespace waits because what was read of others is still being worked on; nothing = it is read now.
-  /// It is woken when there is room.
+  /// How long the namespace waits because objects that were read of others are still being worked on; nothing = it is
+  /// read now. It is woken when there is room.
   std::optional<kube::Duration> waits_for_others();
   /// Whether its copies are compared later, because others have none yet.
   bool is_put_off() const;

@@ -1,4 +1,4 @@
-// The part of a Reflector's queue that is one namespace's.
+// One namespace's part of a Reflector's queue.
 // Tested by test/unit/controllers/reflection/reflected_namespace_test.cpp.
 #pragma once
 
@@ -12,23 +12,23 @@
 
 namespace liqo::reflector {
 
-/// Makes objects of one namespace due, at the pace of their kind. One thread.
+/// Enqueues objects of one namespace, at the pace of their kind. One thread.
 class NamespaceQueue {
  public:
   /// The name that stands for all objects of the namespace; no object can have it.
   static constexpr std::string_view all_objects = "*";
 
-  /// Of the namespace `ns` at home. `context` and `controller` outlive it.
+  /// `ns`: the namespace at home. `context` and `controller` outlive it.
   NamespaceQueue(std::string ns, const NamespaceContext& context, kube::Controller& controller)
       : ns_(std::move(ns)), context_(context), controller_(controller) {}
 
-  /// Makes an object at home due once its kind's pace allows it; "" stands for the namespace as a whole.
+  /// Enqueues an object at home once its kind's pace allows it; "" stands for the namespace as a whole.
   void add(std::string name = {}) const;
-  /// Makes an object, or with "" the namespace as a whole, due after a time, unless it is due earlier.
+  /// Enqueues an object, or with "" the namespace as a whole, after a pause, unless it is due earlier.
   void add_after(std::string name, kube::Duration pause) const;
-  /// Makes the object due of which a copy has that name, if it can be the name of one.
+  /// Enqueues the object whose copy has that name, if a copy can have it.
   void add_copy(std::string_view remote_name) const;
-  /// How long an object is not to be looked at yet, because it was a moment ago; 0 or less: it may be.
+  /// How long to wait before the next look at an object, because it was looked at a moment ago; 0 or less: not at all.
   kube::Duration rests_for(const std::string& name) const;
   /// Notes that an object is looked at now, for its pace.
   void note_look(std::string_view name);
@@ -39,7 +39,7 @@ class NamespaceQueue {
   std::string ns_;
   const NamespaceContext& context_;
   kube::Controller& controller_;
-  std::map<std::string, kube::TimePoint> looked_at_;  ///< of a kind with a pace: when an object was, for its copy
+  std::map<std::string, kube::TimePoint> looked_at_;  ///< of a kind with a pace: the last look at each object
 };
 
 }  // namespace liqo::reflector

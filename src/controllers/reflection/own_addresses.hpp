@@ -1,4 +1,4 @@
-// Which addresses this cluster has itself, watched from when somebody wants to know.
+// Watches this cluster's own addresses, once they are needed.
 // Tested by test/unit/controllers/reflection/shadow_endpoint_slice_test.cpp.
 #pragma once
 
@@ -9,17 +9,17 @@
 
 namespace liqo::controllers {
 
-/// Watches Pods, Services, Nodes and ServiceCIDRs once it is started; of each is kept what names an address. Virtual
-/// nodes, and pods on them, are left out: their addresses are other clusters'. One thread.
+/// Watches Pods, Services, Nodes and ServiceCIDRs once it is started, and keeps only the fields with addresses. Virtual
+/// nodes, and pods on them, are left out: their addresses belong to other clusters. One thread.
 class OwnAddressWatch {
  public:
   using Handler = std::function<void(const core::OwnAddresses::Change&)>;
-  /// `changed` is called with every change of what is known.
+  /// `changed` is called with every change of the addresses.
   OwnAddressWatch(Context context, Handler changed);
 
-  /// Begins to watch, unless it does. It never ends, or a consumer could have everything listed again and again.
+  /// Begins to watch, unless it does already. The watch never ends, or a consumer could cause repeated lists.
   void start();
-  /// True once everything has been read.
+  /// True once all addresses have been read.
   bool is_known() const;
   /// Meaningful once it is known.
   const core::OwnAddresses& all() const { return all_; }

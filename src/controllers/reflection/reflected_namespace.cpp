@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 /// The shortest time between two reconsiderations of all objects of one namespace.
 constexpr kube::Duration reconsider_interval = 5s;
-/// The pause before copies are compared where more is to come home of one that has changed.
+/// The pause before copies are compared again, when the status of a changed one is to come home.
 constexpr kube::Duration first_look = 2s;
 
 }  // namespace

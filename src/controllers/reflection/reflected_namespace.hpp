@@ -14,26 +14,27 @@
 
 namespace liqo::reflector {
 
-/// Copies are compared after a time between these two, so that one that somebody changed is right again within 30 s.
+/// Copies are compared after a time between these two, so that a copy that was tampered with is right again within 30
+/// s.
 inline constexpr kube::Duration check_after = std::chrono::seconds(17), check_before = std::chrono::seconds(23);
 
-/// When a namespace was read, and is to be looked at again.
+/// The times at which a namespace was read, and is to be looked at again.
 struct ReadingState {
   bool was_read = false;                   ///< both sides, since this process leads
-  std::optional<kube::TimePoint> read_by;  ///< it waits for others, no longer than until then
-  bool is_waiting = false;                 ///< it is told when it no longer has to wait
+  std::optional<kube::TimePoint> read_by;  ///< until when it waits for other namespaces at most
+  bool is_waiting = false;                 ///< it will be woken when it no longer has to wait
   kube::TimePoint compared_at{};           ///< when both sides were read, or its copies compared, last
   std::optional<kube::TimePoint> late_at;  ///< when its copies are compared once, whether there are any or not
   bool is_quiet = false;                   ///< it is looked at rarely
-  kube::Duration soon{};  ///< until the copies are compared again, where that is to be soon; 0 = it is not
+  kube::Duration soon{};  ///< until the copies are compared again, if that is to be soon; 0 = it is not
 };
 
-/// Knows both sides of a namespace, and has its objects looked at when something that decides about them changes. What
-/// is done then is in NamespaceLook and ReflectedObject, which hold it by a shared_ptr: it may be stopped while
-/// something of it is awaited. One thread.
+/// Knows both sides of a namespace, and enqueues its objects when something that decides about them changes.
+/// NamespaceLook and ReflectedObject do the work. They hold it by a shared_ptr, because it may be stopped while they
+/// await something. One thread.
 class ReflectedNamespace {
  public:
-  /// Of the namespace `local` at home, whose twin is `remote`. `context` and `controller` outlive it.
+  /// `local`: the namespace at home, whose twin is `remote`. `context` and `controller` outlive it.
   ReflectedNamespace(const std::string& local, const std::string& remote, NamespaceContext& context,
                      kube::Controller& controller);
 
@@ -42,39 +43,41 @@ class ReflectedNamespace {
   NamespaceQueue& queue() { return queue_; }
   ObjectNotes& notes() { return notes_; }
   ReadingState& reading() { return reading_; }
-  /// Counts the changes of what is wished, other than by a change of an object at home.
+  /// Counts the changes of the wishes, other than by a change of an object at home.
   std::uint64_t wishes() const { return wishes_; }
 
   /// Whether it is still reflected to this twin.
   bool is_current() const { return is_current_; }
-  /// Its reflection has ended: nothing more is written of it.
+  /// Ends its reflection: nothing more is written for it.
   void stop() { is_current_ = false; }
-  /// Forgets what is known of both sides, and has them read anew: another process may have led meanwhile.
+  /// Forgets both sides, and has them read again: another process may have led meanwhile.
   void start_reading();
-  /// Takes back the references that were told, because nothing is reflected any more or this process leads no longer.
+  /// Withdraws the references that were passed on, because nothing is reflected any more or this process no longer
+  /// leads.
   void take_back_references();
 
-  /// Makes the namespace due, also for a reconsideration that was asked for; `with_objects`: and all its objects.
+  /// Enqueues the namespace, also for a requested reconsideration; `with_objects`: and all its objects.
   void wake(bool with_objects) const;
-  /// Makes all objects due.
+  /// Enqueues all objects.
   void add_all() const;
-  /// Considers the objects anew, spread over that time: something else than a change at home concerns them.
+  /// Looks at all objects again, spread over that time, because something other than a change at home affects them.
   void reconsider(kube::Duration spread);
-  /// Makes all objects due whose reconsideration was asked for.
+  /// Enqueues all objects whose reconsideration was requested.
   void consider_all();
-  /// Something has happened to copies, of which more is to come home: compares them soon.
+  /// Compares copies soon, because some have changed whose status is to come home.
   void look_soon();
-  /// Looks anew at what comes home of the copies.
+  /// Brings the statuses of the copies home again.
   void gather_anew();
 
-  /// Whether nothing is copied, and nothing is wanted, but what every namespace has by itself.
+  /// Whether no object is copied or wanted except those that every namespace has by itself.
   bool is_quiet() const;
-  /// Has a twin that was quiet looked at.
+  /// Looks at a twin that is no longer quiet.
   void end_quiet();
 
-  /// Which objects others refer to; `all`: every object counts as one of them, but under an AllowList.
+  /// Sets which objects others refer to; `all`: every object counts as one of them, except under an AllowList.
   void set_references(const std::set<std::string>& names, bool all);
-  /// No longer all objects are wanted: pods may come back for what they use, or need it until they have gone.
+  /// Keeps copies for a while when no longer all objects are wanted: pods may come back that use them, or need them
+  /// until they are gone.
   void keep_copies();
   /// Nothing of an object is left on either side.
   void forget(const std::string& name, const std::string& remote_name);
@@ -88,7 +91,7 @@ class ReflectedNamespace {
   ReadingState reading_;
   bool is_current_ = true;
   std::uint64_t wishes_ = 0;
-  bool is_reconsidered_ = false;  ///< it is about to be
+  bool is_reconsidered_ = false;  ///< a reconsideration is scheduled
   kube::TimePoint reconsidered_at_{};
 };
 

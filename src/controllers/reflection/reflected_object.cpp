@@ -17,12 +17,12 @@ using namespace std::chrono_literals;
 namespace action = reflection::reflection_action;
 using kube::Outcome;
 
-/// A copy that somebody is deleting is looked at again after this time.
+/// A copy that is being deleted by others is looked at again after this time.
 constexpr kube::Duration deletion_pause = 5s;
-/// The pause between two writes at home of what has come of one copy, where only home has changed the object.
+/// The pause between two writes at home of the status of one copy, when only home has changed the object.
 constexpr kube::Duration gathering_rest = 10s;
 
-/// Whether it bears what our copies do, and those of the Go version do not.
+/// Whether it has the annotation that our copies have, and those of the Go version do not.
 bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annotations::reflected_digest); }
 
 }  // namespace
@@ -125,8 +125,8 @@ std::optional<Outcome> ReflectedObject::end_if_as_wished() {
 asio::awaitable<Outcome> ReflectedObject::carry_out(reflection::ReflectionPlan plan) {
   CopyWriter writer(ns_, context_);
   if (auto* apply = std::get_if<action::Apply>(&plan)) {
-    // A wish that has changed is followed by changes of status, so the copy is looked at soon. A copy that somebody
-    // else keeps changing is put right only at the usual comparisons.
+    // A wish that has changed is followed by changes of status, so the copy is looked at soon. A copy that others keep
+    // changing is corrected only at the usual comparisons.
     if (context_.kind.gather && (!remote_ || remote_->annotation(api::annotations::reflected_digest) != wish_))
       ns_->look_soon();
     co_return co_await writer.apply(std::move(*local_), std::move(*apply));
@@ -177,7 +177,7 @@ asio::awaitable<Outcome> ReflectedObject::take_away(action::Remove remove) {
   if (local_ && !remove.message.empty())
     context_.events.normal(*local_, context_.kind.resource, api::reasons::reflection_disabled, remove.message);
   if (!is_wanted_) co_return Outcome::done();
-  // The next look creates the copy anew, or finds what holds up the removal.
+  // The next look creates the copy again, or finds what holds up the removal.
   ns_->twin().copies().doubt(remote_name_);
   co_return Outcome::again_after(0s);
 }

@@ -130,7 +130,8 @@ void Reflector::reconsider(const std::string& local) {
 }
 
 asio::awaitable<void> Reflector::run() {
-  // References are told only while this process leads. They are taken back at the end, because later ones may differ.
+  // References are passed on only while this process leads. They are withdrawn at the end, because later ones may
+  // differ.
   struct End {
     Reflector& self;
     ~End() {

@@ -19,17 +19,17 @@ class ReflectedNamespace;
 /// Keeps the copies of one kind at one provider, in the twins of any number of namespaces. Level-triggered; one thread.
 ///
 /// A Reflector has one watch of metadata at home, for all namespaces, and none at the provider, however many twins
-/// there are. The content of an object is read when it has changed, and not kept. Of the copies only UID and version
-/// are known: from the answers to writes, and from a list of metadata of each twin that holds any, every 20 s or so. A
-/// kind that is reflected only where something refers to it is not watched at home, but listed in the same way, also
-/// where all objects of a namespace are wanted. Where something of the copies comes home, those of a twin in which
-/// something happens are compared after two seconds already, then less and less often.
+/// there are. The content of an object is read when it has changed, and not kept. Only UID and version of the copies
+/// are known: from the answers to writes, and from a list of metadata of each twin that has any, every 20 s or so. A
+/// kind that is reflected only if something refers to it is not watched at home, but listed in the same way, even if
+/// all objects of a namespace are wanted. If a status comes home from copies, those of an active twin are compared
+/// after only two seconds, and then less and less often.
 ///
-/// Guarantees: nothing is written in a twin before both sides of it have been read. An object of somebody else is
-/// neither changed nor kept, also where it appears between the reading and the writing. A copy that an earlier process
-/// has sent, and that is made after the twin was read, is found. A copy that somebody changes or deletes is right again
-/// within 30 s, and where its twin is quiet within 6 minutes. A copy that nothing refers to any more stays for five
-/// minutes, because pods come and go, and one that the Go version made stays.
+/// Guarantees: nothing is written in a twin before both sides of it have been read. An object of another owner is
+/// neither changed nor held, even if it appears between the reading and the writing. A copy whose create an earlier
+/// process has sent is found, even if it is carried out after the twin was read. A copy that others change or delete is
+/// right again within 30 s, or within 6 minutes if its twin is quiet. A copy to which nothing refers any more stays for
+/// five minutes, because pods come and go; one that the Go version made stays for good.
 class Reflector {
  public:
   Reflector(const reflection::ReflectedKind& kind, reflection::SelectionPolicy policy, core::ForgingContext forging,
@@ -40,31 +40,32 @@ class Reflector {
   void start_namespace(const std::string& local, const std::string& remote);
   /// Ends the reflection of a namespace. Its copies stay as they are: the twin namespace is removed as a whole.
   void stop_namespace(const std::string& local);
-  /// Which objects of a namespace others refer to, of a kind that is reflected only then. `all`: every object of the
-  /// namespace counts as one of them, but under an AllowList.
+  /// Sets which objects of a namespace others refer to, of a kind that is reflected only then. `all`: every object of
+  /// the namespace counts as one of them, except under an AllowList.
   void set_references(const std::string& local, const std::set<std::string>& names, bool all = false);
   /// Sets the one handler of this kind's references. It must not suspend.
   void on_references(ReferencesHandler handler) { context_.on_references = std::move(handler); }
-  /// Tells whether set_references() has been told all there is: until then no copy goes for want of references.
+  /// Sets a function that returns whether set_references() has been called with everything there is: until then no copy
+  /// is removed for lack of references.
   void set_references_known(std::function<bool()> known) { context_.references_known = std::move(known); }
-  /// What copies are made by from now on; what is there already is brought in line.
+  /// Sets how copies are forged from now on; existing copies are updated.
   void set_forging(core::ForgingContext forging);
-  /// Sets which objects are reflected from now on, and how many are worked on at a time. Where that is none, the owner
+  /// Sets which objects are reflected from now on, and how many are worked on at a time. If that number is 0, the owner
   /// stops the namespaces.
   void set_policy(reflection::KindPolicy policy);
-  /// Considers the objects of a namespace anew, or with "" those of all: something that forging looks up has changed.
+  /// Looks again at the objects of a namespace, or with "" of all, because something that forging looks up has changed.
   void reconsider(const std::string& local = {});
-  /// Looks anew at what comes home of the copies of a namespace: `brings_home` may answer otherwise now.
+  /// Brings the statuses of a namespace's copies home again, because `brings_home` may return something else now.
   void gather_anew(const std::string& local);
-  /// Reconciles until cancelled. What was known of copies before is read anew: another process may have led meanwhile.
+  /// Reconciles until cancelled. What was known of copies before is read again: another process may have led meanwhile.
   asio::awaitable<void> run();
-  /// Whether anything of a namespace is copied beside what every namespace has by itself.
+  /// Whether any object of a namespace is copied, besides those that every namespace has by itself.
   bool has_copies(const std::string& local) const;
-  /// Whether nothing of a namespace is copied or wanted beside what every namespace has by itself.
+  /// Whether no object of a namespace is copied or wanted, besides those that every namespace has by itself.
   bool is_quiet(const std::string& local) const;
-  /// A twin that was quiet is to be looked at.
+  /// Looks at a twin that is no longer quiet.
   void end_quiet(const std::string& local);
-  /// What an object in the twin of a namespace is, by its name there and UID.
+  /// Identifies an object in the twin of a namespace, by its name there and its UID.
   FoundCopy find_copy(const std::string& local, const std::string& remote_name, std::string_view uid) const;
   /// True while objects are due or being worked on.
   bool is_busy() const { return controller_.is_busy(); }
@@ -72,7 +73,7 @@ class Reflector {
   const reflection::ReflectedKind& kind() const { return context_.kind; }
 
  private:
-  using Shared = std::shared_ptr<ReflectedNamespace>;  ///< it may be stopped while something of it is awaited
+  using Shared = std::shared_ptr<ReflectedNamespace>;  ///< it may be stopped while a coroutine uses it
 
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// The namespace of that name at home; null = it is not reflected.
@@ -80,7 +81,7 @@ class Reflector {
   /// Watches the metadata of the kind at home, of all namespaces.
   void watch_home();
   void start_reading();
-  /// Lets the next one be read that waits, once less is held.
+  /// Has the next waiting namespace read, once less is held.
   void read_next();
 
   NamespaceContext context_;

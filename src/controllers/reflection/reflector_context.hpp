@@ -16,24 +16,24 @@ namespace liqo::reflector {
 
 namespace asio = boost::asio;
 
-/// What a Reflector works with; everything outlives it.
+/// The dependencies of a Reflector; all of them outlive it.
 struct ReflectorContext : kube::Environment {
   kube::InformerSet& home;
   kube::Api& provider;
-  kube::StoreBudget& stores;    ///< what is held of the provider
+  kube::StoreBudget& stores;    ///< bounds what is cached of the provider
   kube::EventRecorder& events;  ///< of the home cluster
-  /// Whether what comes home of copies in the twin of a namespace is to come from this provider; null = it is.
+  /// Whether the statuses of copies in the twin of a namespace come home from this provider; null = they do.
   std::function<bool(const std::string& local)> brings_home = nullptr;
-  /// Takes a write at home that the provider's word is the cause of, with the bytes of the object that is written, and
-  /// answers how long its turn has to be waited for; null = nothing bounds these.
+  /// Reserves a write at home that the provider causes, with the size of the object, and returns how long to wait for
+  /// its turn; null = such writes are not bounded.
   std::function<kube::Duration(std::size_t bytes)> home_write = nullptr;
   /// Whether hardly anything can happen in the twin of a namespace; null = that is not so.
   std::function<bool(const std::string& local)> is_quiet = nullptr;
-  /// Called when something was copied there, or found to be.
+  /// Called when something was copied there, or a copy was found there.
   std::function<void(const std::string& local)> copied = nullptr;
-  /// Taken for each list at home; null = nothing bounds how many run at a time.
+  /// A slot is taken for each list at home; null = the number of lists at a time is not bounded.
   kube::async::Slots* home_lists = nullptr;
-  /// Whether it may begin to reconcile; once it is true it does. Null = at once.
+  /// Whether it may begin to reconcile; asked until it is true. Null = at once.
   std::function<bool()> may_begin = nullptr;
 };
 

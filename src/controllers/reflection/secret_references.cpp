@@ -11,7 +11,7 @@
 namespace liqo::controllers {
 namespace {
 
-/// Of a ServiceAccount only what it pulls images by is needed here.
+/// Only the image pull secrets of a ServiceAccount are needed here.
 void keep_pull_secrets(kube::json::object& tree) {
   keep_fields(tree, {"apiVersion", "kind", "metadata", "imagePullSecrets"});
   keep_fields_of(tree, "metadata", {"name", "namespace", "uid", "resourceVersion"});
@@ -56,7 +56,7 @@ void SecretReferences::read(const std::string& node, const kube::ObjectKey& key,
     now.account = core::service_account_of(*pod);
     now.secrets = reflection::secrets_of_pod(*pod);
   }
-  // The new ones are counted first, so that what both refer to keeps its count above zero.
+  // The new references are counted first, so that the count of Secrets in both sets stays above zero.
   const Pod counted = now;
   if (!now.uid.empty()) at.read.emplace(key, std::move(now));
   count(key, counted, 1);

@@ -1,4 +1,4 @@
-// Which Secrets the pods of a provider's virtual nodes refer to.
+// Finds the Secrets to which the pods of a provider's virtual nodes refer.
 // Tested by test/unit/controllers/offloading/pod_test.cpp.
 #pragma once
 
@@ -12,32 +12,31 @@
 
 namespace liqo::controllers {
 
-/// Counts references by namespace: those of pods, those by which the ServiceAccounts of these pods pull images, and
-/// those that it is told of. A pod is read when it is new, and when it gets ephemeral containers. Of
-/// ServiceAccounts there is one watch at home, for all namespaces and providers. One thread.
+/// Counts references by namespace: those of pods, the image pull secrets of their ServiceAccounts, and those that are
+/// passed to set(). A pod is read when it is new, and when it gets ephemeral containers. There is one watch of
+/// ServiceAccounts at home, for all namespaces and providers. One thread.
 class SecretReferences {
  public:
   using Handler = std::function<void(const std::string& ns)>;
 
-  /// `changed` is called with each namespace in which another set of Secrets is referred to, or needs_all() changes.
+  /// `changed` is called with each namespace whose set of referenced Secrets, or needs_all(), changes.
   SecretReferences(kube::InformerSet& home, Handler changed) : home_(home), changed_(std::move(changed)) {}
 
-  /// Whose pods count, by the names of their nodes.
+  /// Sets the names of the nodes whose pods count.
   void set_nodes(const std::set<std::string>& nodes);
-  /// What an object that is not a pod refers to, e.g. an Ingress; none = it is gone.
+  /// Sets the Secrets to which an object other than a pod refers, e.g. an Ingress; none = it is gone.
   void set(const std::string& ns, const std::string& name, std::vector<std::string> secrets);
   /// The Secrets of a namespace that something refers to.
   std::set<std::string> of(const std::string& ns) const;
-  /// Whether all of a namespace are needed: its pods stay here, so that those who use them at the provider are not
-  /// known.
+  /// Whether all Secrets of a namespace are needed: its pods stay here, so their users at the provider are not known.
   bool needs_all(const std::string& ns) const { return staying_.contains(ns); }
-  /// Whether the pods of all nodes are known, what their ServiceAccounts say, and where pods stay.
+  /// Whether the pods of all nodes are known, their ServiceAccounts, and the namespaces whose pods stay here.
   bool has_synced() const;
 
  private:
   struct Pod {
     std::string uid, account;
-    std::size_t ephemeral = 0;  ///< how many ephemeral containers it has: they are only ever added
+    std::size_t ephemeral = 0;  ///< the number of ephemeral containers, which are only ever added
     std::vector<std::string> secrets;
   };
   struct Node {
@@ -49,18 +48,18 @@ class SecretReferences {
     int pods = 0;
     std::vector<std::string> secrets;
   };
-  /// `pod`: what is there now; null = it is gone.
+  /// `pod`: its present state; null = it is gone.
   void read(const std::string& node, const kube::ObjectKey& key, const kube::Object* pod);
-  /// Counts what a pod refers to, with its ServiceAccount, once more or once less.
+  /// Counts the references of a pod and its ServiceAccount, once more or once less.
   void count(const kube::ObjectKey& key, const Pod& pod, int by);
   void read_account(const kube::ObjectKey& key);
   void read_offloading(const kube::ObjectKey& key);
-  /// Counts one more, or one less, of each.
+  /// Adds `by` to the count of each Secret.
   void count(const std::string& ns, const std::vector<std::string>& secrets, int by);
 
   kube::InformerSet& home_;
   Handler changed_;
-  kube::InformerHandle accounts_, offloadings_;  ///< from the first node on
+  kube::InformerHandle accounts_, offloadings_;  ///< acquired with the first node
   std::set<std::string> staying_;                ///< namespaces whose pods are not offloaded
   std::map<std::string, Node> nodes_;
   std::map<kube::ObjectKey, Account> used_;

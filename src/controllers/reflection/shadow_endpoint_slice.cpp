@@ -28,14 +28,14 @@ using kube::Outcome;
 constexpr kube::Duration settle_time = 250ms;
 constexpr kube::Duration write_interval = 1s;
 constexpr kube::Duration cache_pause = 200ms;
-/// The pause before a name is tried again that somebody else has taken: no watch tells when it is free.
+/// The pause before a name that another owner has taken is tried again: no watch shows when it is free.
 constexpr kube::Duration taken_pause = 20s;
-/// The pause before a consumer that has as many endpoints as it may have is asked whether it has given some up.
+/// The pause before it is checked whether a consumer at its bound has given up endpoints.
 constexpr kube::Duration crowded_pause = 5min;
 
 constexpr std::string_view by_consumer = "consumer", by_cluster = "cluster";
 
-/// Asks whether addresses can be judged now: one key for all that wait for it.
+/// The key that checks whether addresses can be judged now: one for all slices that wait for it.
 kube::WorkKey key_of_waiting() { return {}; }
 
 void index_by_origin(const kube::Object& shadow, std::vector<std::string>& out) {
@@ -99,7 +99,7 @@ void ShadowEndpointSliceController::enqueue_consumer(const std::string& consumer
 
 void ShadowEndpointSliceController::enqueue_all() {
   for (const kube::ObjectKey& key : shadows_->store().keys()) enqueue(key);
-  // Also EndpointSlices whose ShadowEndpointSlice went while no replica led.
+  // Includes EndpointSlices whose ShadowEndpointSlice was removed while no replica led.
   for (const kube::ObjectKey& key : slices_->store().keys())
     if (!shadows_->store().contains(key)) enqueue(key);
   for (const auto& [key, memory] : memory_)
@@ -139,7 +139,7 @@ void ShadowEndpointSliceController::take_foreign_cluster(const kube::ObjectKey& 
 void ShadowEndpointSliceController::take_configuration(const kube::ObjectKey& key) {
   const auto configuration = configurations_->find(key);
   if (!configuration) {
-    // Whose it was is not known any more.
+    // Its owner is not known any more.
     consumers_.clear();
     spread(shadows_->store().keys());
     return;
@@ -161,7 +161,7 @@ void ShadowEndpointSliceController::take_own(const core::OwnAddresses::Change& c
   }
   const auto order = [](const core::IpAddress& address) { return std::tie(address.v6, address.bytes); };
   for (const core::IpAddress& address : change.addresses) {
-    // An address that no consumer may have is in no slice. That is nearly every one.
+    // Most addresses may not be used by any consumer, and are in no slice.
     const bool may_be =
         std::ranges::any_of(consumers_, [&](const auto& known) { return known.second.addresses.may_have(address); });
     if (!may_be) continue;
@@ -211,7 +211,7 @@ core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& 
        .room = core::max_consumer_endpoints - (used == endpoints_.end() ? 0 : used->second),
        .map_direct = [this](const std::string& cluster,
                             const core::IpAddress& address) -> std::optional<core::IpAddress> {
-         // Which clusters there are is the consumer's word: only what has a network here is remembered.
+         // The consumer claims which clusters there are: only those with a network here are remembered.
          if (configurations_->store().keys(by_cluster, cluster).empty()) return std::nullopt;
          return look_at(cluster).addresses.mapped(address);
        },
@@ -235,7 +235,7 @@ void ShadowEndpointSliceController::tell(const kube::Object& shadow, const kube:
   if (plan.left_out.empty()) return;
   const std::string declaration = look_at(consumer_of(std::string(shadow.ns()))).addresses.words();
   const std::string before = std::exchange(memory.told, declaration);
-  // What stands on the EndpointSlice was told by whoever wrote it there.
+  // The process that wrote the note on the EndpointSlice has reported it.
   const bool was_told = before.empty() && live && live->annotation(api::annotations::left_out) == plan.left_out;
   if (before != declaration && !was_told)
     context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::address_left_out, plan.told);
@@ -329,7 +329,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
 asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shadow, std::optional<kube::Object> live,
                                                               kube::Object wanted) {
   const kube::ObjectKey key = shadow.key();
-  // Without force where there was none: who has taken the name meanwhile keeps it.
+  // Without force if there was none: an owner that has taken the name meanwhile keeps it.
   auto applied = co_await context_.home.api().patch(api::kinds::endpoint_slices, key,
                                                     {kube::PatchType::apply, wanted.text(), live.has_value()},
                                                     {.field_manager = api::endpoint_slice_field_manager});
@@ -343,16 +343,16 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
   // The apply may have been carried out.
   if (!live && !applied.error().is_conflict() && !applied.error().is_permanent()) {
     unsure_.insert(key);
-    // Somebody else may take the name before it is.
+    // Another owner may take the name before it is carried out.
     late_[key] = context_.clock.now() + core::late_after;
   }
-  // The one that was seen has gone, or another has come.
+  // The one that was seen is gone, or was replaced.
   if (applied.error().is_conflict()) co_return Outcome::again_after(write_interval);
   kube::Failure failure = std::move(applied.error()).in("writing the EndpointSlice");
   if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::failed_reflection,
                             failure.text());
-    // The EndpointSlice has the addresses of an earlier wish, which is not judged any more: none are better.
+    // The EndpointSlice has the addresses of an earlier wish, which is not judged any more: no addresses are better.
     if (live) static_cast<void>(co_await remove(key, std::string(live->uid())));
   }
   co_return Outcome::retry(std::move(failure));
@@ -368,7 +368,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey k
     nothing.mutable_metadata()["uid"] = found->uid();
     auto undone = co_await home.patch(api::kinds::endpoint_slices, key, {kube::PatchType::apply, nothing.text()},
                                       {.field_manager = api::endpoint_slice_field_manager});
-    // What is not valid without what we have set was made by us.
+    // An object that is invalid without the fields that we set was made by us.
     if (!undone && !undone.error().is_permanent())
       co_return Outcome::retry(std::move(undone.error()).in("giving back somebody else's EndpointSlice"));
     if (undone) slices_->observe_gone(key, found->uid());
@@ -381,7 +381,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::remove(kube::ObjectKey k
   KUBE_CO_TRYV(co_await kube::remove_object(context_.home.api(), api::kinds::endpoint_slices, key,
                                             {.options = {.uid = uid}, .phase = "removing the EndpointSlice"}));
   slices_->observe_gone(key, uid);
-  // Where another one is wanted in its place.
+  // For the case that another one is wanted in its place.
   co_return Outcome::again_after(settle_time);
 }
 

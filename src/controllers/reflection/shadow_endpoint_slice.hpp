@@ -1,4 +1,4 @@
-// The provider's half of Services: ShadowEndpointSlice → EndpointSlice, with the addresses that may be.
+// The provider's half of Services: makes the EndpointSlice of each ShadowEndpointSlice, with the permitted addresses.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@
 namespace liqo::controllers {
 
 /// Serves all consumers of this cluster. A slice depends on its EndpointSlice, on the policy, network and health of its
-/// consumer, and on the addresses of this cluster; it is looked at a quarter of a second after one of these or itself
-/// has changed, and written at most once a second. One thread.
+/// consumer, and on the addresses of this cluster. It is reconciled a quarter of a second after it or one of these has
+/// changed, and written at most once a second. One thread.
 class ShadowEndpointSliceController final : public Runnable {
  public:
   explicit ShadowEndpointSliceController(Context context);
@@ -26,7 +26,7 @@ class ShadowEndpointSliceController final : public Runnable {
   bool is_busy() const override { return controller_.is_busy(); }
 
  private:
-  /// What is known of a consumer, until something of it changes.
+  /// What is known of a consumer, until it changes.
   struct Consumer {
     std::string tenant_namespace, foreign_cluster;
     core::admission::PodPolicy policy;
@@ -38,29 +38,30 @@ class ShadowEndpointSliceController final : public Runnable {
     kube::TimePoint written{};  ///< when its EndpointSlice was last written
     std::vector<core::IpAddress> judged;
     std::set<std::string> direct;
-    std::size_t endpoints = 0;  ///< that its EndpointSlice has, of those that the consumer may have
-    std::string told;           ///< the declaration by which addresses were left out when that was last told
-    std::string refused;        ///< the refusal that was last told
+    std::size_t endpoints = 0;  ///< in its EndpointSlice; they count against the consumer's bound
+    std::string told;           ///< the declaration by which addresses were left out, as last reported
+    std::string refused;        ///< the refusal that was last reported
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> write(kube::Object shadow, std::optional<kube::Object> live, kube::Object wanted);
   asio::awaitable<kube::Outcome> remove(kube::ObjectKey key, std::string uid);
-  /// Has the EndpointSlice be as the ShadowEndpointSlice wants it.
+  /// Makes the EndpointSlice match the ShadowEndpointSlice.
   asio::awaitable<kube::Outcome> follow(kube::ObjectKey key);
-  /// Sees whose object an apply has met that was to create one, and takes back what it did to somebody else's.
+  /// Finds out whose object an apply has hit that was meant to create one, and reverts its effect on an object of
+  /// another owner.
   asio::awaitable<kube::Outcome> settle(kube::ObjectKey key);
   core::EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live);
-  /// The UID of the EndpointSlice that is left under a key without a ShadowEndpointSlice that counts, "" = none. The
-  /// consumer can keep one that is being deleted with a finalizer, and have an EndpointSlice outlive its own.
+  /// The UID of an EndpointSlice that is left without a ShadowEndpointSlice that counts, "" = none. A consumer can keep
+  /// a ShadowEndpointSlice that is being deleted by a finalizer, and so let an EndpointSlice live too long.
   std::string left_behind(const kube::ObjectKey& key, const kube::Object* shadow) const;
-  /// Whether all is known by which addresses are judged.
+  /// Whether everything that decides about addresses is known.
   bool can_judge() const;
   void forget(const kube::ObjectKey& key);
-  /// The endpoints of a ShadowEndpointSlice do not count any more.
+  /// Stops counting the endpoints of a ShadowEndpointSlice.
   void give_back(Memory& memory);
-  /// Tells what is left out or refused, unless that was told before.
+  /// Reports what is left out or refused, unless that was reported before.
   void tell(const kube::Object& shadow, const kube::Object* live, const core::EndpointSlicePlan& plan);
-  /// The consumer whose twin a namespace is; "" = nobody's.
+  /// The consumer whose twin a namespace is; "" = it is no twin.
   std::string consumer_of(const std::string& ns) const;
   const Consumer& look_at(const std::string& consumer);
 
@@ -69,7 +70,7 @@ class ShadowEndpointSliceController final : public Runnable {
   void take_configuration(const kube::ObjectKey& key);
   void take_own(const core::OwnAddresses::Change& change);
   void enqueue(const kube::ObjectKey& key);
-  /// Enqueues the slices of a consumer of which something has changed, over a while.
+  /// Enqueues the slices of a consumer that has changed, spread over a while.
   void enqueue_consumer(const std::string& consumer);
   void enqueue_all();
   void spread(const std::vector<kube::ObjectKey>& keys);
@@ -79,8 +80,8 @@ class ShadowEndpointSliceController final : public Runnable {
   OwnAddressWatch own_;
   std::map<std::string, Consumer> consumers_;
   std::unordered_map<kube::ObjectKey, Memory> memory_;
-  std::set<kube::ObjectKey> unsure_;  ///< names under which something was to be made that may be somebody else's
-  std::map<kube::ObjectKey, kube::TimePoint> late_;  ///< until when such a request may still be carried out
+  std::set<kube::ObjectKey> unsure_;  ///< names of objects that may have been created, or may have another owner
+  std::map<kube::ObjectKey, kube::TimePoint> late_;  ///< until when such a create may still be carried out
   std::map<std::string, std::size_t> endpoints_;     ///< of all EndpointSlices of a consumer
   kube::Controller controller_;
 };

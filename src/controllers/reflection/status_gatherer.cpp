@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 /// A larger status stays at the provider, because the etcd at home would have to hold it.
 constexpr std::size_t max_status = 256 << 10;
-/// The pause after a refusal of the API server at home, which may give the missing right meanwhile.
+/// The pause after a refusal of the API server at home; the missing right may be granted meanwhile.
 constexpr kube::Duration refused_pause = 5min;
 
 }  // namespace
@@ -63,7 +63,7 @@ asio::awaitable<std::expected<std::uint64_t, kube::Outcome>> StatusGatherer::bri
   if (!written) {
     kube::Failure failure =
         std::move(written.error()).in("bringing home the status of the copy in " + ns_->twin().ns());
-    // The watch tells of an object that has gone.
+    // The watch shows that an object is gone.
     if (failure.is_permanent() && !failure.is_not_found()) tell_failed(wanted, failure);
     co_return std::unexpected(end_failed(remote_name, std::move(failure)));
   }

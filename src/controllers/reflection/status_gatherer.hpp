@@ -11,10 +11,12 @@
 
 namespace liqo::reflector {
 
-/// The digest of what of an object may come from its copy, and of its generation, of which that may speak.
+/// The digest of the part of an object that may come from its copy, and of its generation, to which that part may
+/// refer.
 std::string gathered_digest(const kube::Object& local);
 
-/// Writes statuses of one namespace at home, each in its turn. It lives as long as what it does is awaited. One thread.
+/// Writes statuses of one namespace at home, each in its turn. It lives as long as its coroutine is awaited. One
+/// thread.
 class StatusGatherer {
  public:
   /// `context` outlives it.
@@ -23,18 +25,18 @@ class StatusGatherer {
   StatusGatherer(const StatusGatherer&) = delete;
   StatusGatherer& operator=(const StatusGatherer&) = delete;
 
-  /// Brings the status of the copy of that name home, and returns the version of the object then; or how the look ends,
-  /// because that could not be done, or not yet.
+  /// Brings the status of the copy with that name home, and returns the version of the object then. If that could not
+  /// be done, or not yet, returns the Outcome that ends the look.
   asio::awaitable<std::expected<std::uint64_t, kube::Outcome>> bring_home(kube::Object local, std::string remote_name,
                                                                           kube::json::value status);
 
  private:
-  /// How long a write at home, which a copy is the cause of, has to wait; 0 = it may be made now. Whoever waits holds
-  /// nothing of it.
+  /// How long a write at home that a copy causes has to wait; 0 = it may be made now. The caller keeps nothing of it in
+  /// memory meanwhile.
   kube::Duration take_turn(const std::string& name, std::size_t bytes);
-  /// Tells that a status cannot be written, and again after a while.
+  /// Reports that a status cannot be written, and again after a while.
   void tell_failed(const kube::Object& local, const kube::Failure& failure);
-  /// When that is tried again which could not be brought home.
+  /// Ends the look after a failure to bring a status home; the Outcome says when to try again.
   kube::Outcome end_failed(const std::string& remote_name, kube::Failure failure);
 
   std::shared_ptr<ReflectedNamespace> ns_;

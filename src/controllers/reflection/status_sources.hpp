@@ -1,4 +1,4 @@
-// From which of several providers the status of custom resources comes home.
+// Chooses from which of several providers the status of custom resources comes home.
 #pragma once
 
 #include <compare>
@@ -11,19 +11,20 @@
 
 namespace liqo::controllers {
 
-/// An object in a namespace that several providers have has a copy, and a status, at each that takes its kind; home has
-/// one. It is that of the first of these by name: two that were brought home in turns would never agree. One thread.
+/// If several providers have twins of a namespace, an object there has a copy and a status at each provider that takes
+/// its kind, but home has only one status. It comes from the first of these providers by name: two that were brought
+/// home in turns would never agree. One thread.
 class StatusSources {
  public:
-  /// One who reflects: the cluster, and which of those that have ever joined for it.
+  /// A reflecting provider: the cluster, and a number that is unique among all that have joined for it.
   using Source = std::pair<std::string, std::uint64_t>;
-  /// What has one source: the objects of a kind, by its name, in a namespace.
+  /// The unit that has one source: the objects of a kind, by its name, in a namespace.
   struct Scope {
     std::string kind, ns;
     auto operator<=>(const Scope&) const = default;
   };
 
-  /// `changed` is called with a scope of which the status comes from this source from now on; must not suspend.
+  /// `changed` is called with a scope whose status comes from this source from now on; must not suspend.
   Source join(const std::string& cluster, std::function<void(const Scope&)> changed) {
     Source source{cluster, ++joined_};
     changed_[source] = std::move(changed);
@@ -33,7 +34,7 @@ class StatusSources {
     changed_.erase(source);
     for (auto entry = sources_.begin(); entry != sources_.end();) remove((entry++)->first, source);
   }
-  /// The source reflects that, or does no more. What is so already changes nothing.
+  /// Adds a scope that the source reflects; remove() takes it out again. Both are idempotent.
   void add(const Scope& scope, const Source& source) {
     std::set<Source>& of_scope = sources_[scope];
     if (of_scope.insert(source).second && is_source(scope, source) && of_scope.size() > 1) tell(scope);

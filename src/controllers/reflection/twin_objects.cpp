@@ -8,8 +8,8 @@
 namespace liqo::reflector {
 namespace {
 
-/// What is held of a list of copies that are not known, whatever the provider lists: so many, with names and UIDs as
-/// long as Kubernetes makes them.
+/// The bound of a list of unknown copies, whatever the provider lists: their number, and the lengths of names and UIDs
+/// in Kubernetes.
 constexpr std::size_t max_unknown = 1000, max_name = 253, max_uid = 64;
 
 }  // namespace
@@ -48,7 +48,7 @@ asio::awaitable<kube::Result<void>> TwinObjects::read(ReferredObjects& referred)
   };
   KUBE_CO_TRYV(co_await kube::list_all(context_.provider, {context_.kind.copies(), ns_}, {}, keep),
                "reading the copies in " + ns_);
-  // The session that owns the Reflector has been told, and ends.
+  // The session that owns the Reflector is notified of it, and ends.
   if (context_.stores.is_exceeded())
     co_return kube::fail(kube::Errc::too_large, "the provider has more than the store budget allows");
   co_return kube::Result<void>();
@@ -56,7 +56,7 @@ asio::awaitable<kube::Result<void>> TwinObjects::read(ReferredObjects& referred)
 
 asio::awaitable<kube::Result<std::optional<std::vector<std::string>>>> TwinObjects::compare(bool is_late) {
   const std::uint64_t newest = copies_.newest();
-  // A list from the server's cache will do where it is not older than the known copies. A look for late creations skips
+  // A list from the server's cache will do if it is not older than the known copies. A look for late creations skips
   // it, because the cache may be from before them.
   for (const char* version : {"0", ""}) {
     if (is_late && *version) continue;
@@ -72,7 +72,7 @@ asio::awaitable<kube::Result<std::optional<std::vector<std::string>>>> TwinObjec
           seen.push_back({std::move(name), std::string(object.uid().substr(0, max_uid)), object.version_number()});
           return true;
         });
-    // Reading all of it anew counts what it holds in the provider's budget.
+    // Reading everything again counts its objects in the provider's budget.
     if (unknown > max_unknown) co_return std::nullopt;
     if (!read) co_return kube::fail(std::move(read.error()), "comparing the copies in " + ns_);
     const std::uint64_t list_version = kube::version_number(*read);

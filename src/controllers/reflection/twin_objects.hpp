@@ -13,38 +13,38 @@
 
 namespace liqo::reflector {
 
-/// What is known of an object of a twin namespace.
+/// The identity of an object in a twin namespace.
 struct FoundCopy {
-  std::string name;      ///< of the object at home of which it is the copy; "" = it is none, or it is not known
+  std::string name;      ///< of the object at home whose copy it is; "" = it is no copy, or not known to be one
   bool is_known = true;  ///< false: it has not been looked at since it was seen to have changed
 };
 
-/// Knows UIDs and versions of the objects, and holds the content of those that were listed until it is asked for.
-/// Whoever awaits something of it keeps it alive. One thread.
+/// Knows the UIDs and versions of the objects, and holds the content of listed ones until it is needed. Callers keep it
+/// alive while they await it. One thread.
 class TwinObjects {
  public:
-  /// Of the twin namespace `ns`. `context` outlives it.
+  /// `ns`: the twin namespace. `context` outlives it.
   TwinObjects(std::string ns, NamespaceContext& context);
 
   const std::string& ns() const { return ns_; }
   /// What is known of each of them.
   Copies& copies() { return copies_; }
   const Copies& copies() const { return copies_; }
-  /// What the object of this name and UID is.
+  /// Identifies the object with this name and UID.
   FoundCopy identify(const std::string& name, std::string_view uid) const;
-  /// Whether none can be a copy but of what every namespace has by itself.
+  /// Whether all copies can only be of objects that every namespace has by itself.
   bool has_constant_copies_alone() const;
 
-  /// Reads all objects anew. Has `referred` keep the copies for a while, of a kind that is reflected only where
-  /// something refers to it. Fails also if the provider has more than its budget allows (Errc::too_large).
+  /// Reads all objects again. If the kind is reflected only if something refers to it, `referred` keeps the copies for
+  /// a while. Fails, among other reasons, if the provider has more than its budget allows (Errc::too_large).
   asio::awaitable<kube::Result<void>> read(ReferredObjects& referred);
-  /// Compares the versions of all objects with those that are known. Returns the names of those that have come, changed
-  /// or gone; nothing if what is known is to be read anew. `is_late`: the list is not to come from a cache.
+  /// Compares the versions of all objects with the known ones. Returns the names of those that were added, changed or
+  /// removed; nothing if everything is to be read again. `is_late`: the list must not come from a cache.
   asio::awaitable<kube::Result<std::optional<std::vector<std::string>>>> compare(bool is_late);
-  /// Returns one object, read now unless its content is held; nothing if it is gone, and then it is known no more.
+  /// Returns one object, read now unless its content is held; nothing if it is gone, in which case it is forgotten.
   asio::awaitable<kube::Result<std::optional<kube::Object>>> read_object(std::string name);
 
-  /// Gives back the content of all objects.
+  /// Drops the content of all objects.
   void drop_texts() { texts_.clear(); }
   /// Forgets all objects.
   void clear();

@@ -48,7 +48,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
   const auto is_ours = [this](const kube::Object* peer) {
     return peer && api::ForeignCluster(*peer).cluster_id() == home_.name;
   };
-  // Of many peers each is told of all of them.
+  // Each of many peers gets the events of all of them.
   foreign_clusters_.subscribe([this, is_ours](const kube::Change& change) {
     if (is_ours(change.now) || is_ours(change.previous())) (void)read_addresses();
   });
@@ -95,7 +95,7 @@ void ProviderCluster::tell_addresses(PodController& pods) const {
 
 void ProviderCluster::read_mapping() {
   if (!namespace_maps_->has_synced()) return;
-  // Where both clusters lend to each other, the peer's map lies in the same namespace, and is the peer's word.
+  // If both clusters lend to each other, the peer's map is in the same namespace, and is not ours.
   std::vector<kube::Object> maps;
   for (kube::Object& found : namespace_maps_->objects())
     if (found.label(api::labels::replicated) != "true") maps.push_back(std::move(found));
@@ -117,8 +117,8 @@ void ProviderCluster::read_mapping() {
 }
 
 asio::awaitable<void> ProviderCluster::read_mapping_first() {
-  // The mapping counts only once the cache of NamespaceMaps is complete: before that, a namespace without a twin may
-  // just not have been read yet.
+  // The mapping counts only once the cache of NamespaceMaps is complete: before that, a namespace may seem to have no
+  // twin because its map was not read yet.
   co_await namespace_maps_->wait_synced();
   read_mapping();
 }
@@ -127,7 +127,7 @@ bool ProviderCluster::read_addresses() {
   for (const kube::InformerHandle* source : {&foreign_clusters_, &configurations_, &ips_})
     if (!is_known_or_forbidden(**source)) return false;
   const auto peer = foreign_cluster_of(foreign_clusters_->store(), home_.name);
-  // The ForeignCluster is about to be made.
+  // The ForeignCluster will be made soon.
   if (!peer) return false;
   const auto configurations = configurations_of(configurations_->store(), home_.ns, home_.name);
   std::vector<kube::Object> ips;
@@ -141,7 +141,7 @@ bool ProviderCluster::read_addresses() {
 }
 
 asio::awaitable<void> ProviderCluster::read_addresses_first() {
-  // A kind that is not installed never completes a list, and nothing tells of that.
+  // A kind that is not installed never completes a list, and there is no event for that.
   while (!read_addresses()) co_await context_.clock.sleep(std::chrono::milliseconds(200));
 }
 

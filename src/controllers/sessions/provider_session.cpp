@@ -7,7 +7,7 @@
 namespace liqo::controllers {
 namespace {
 
-/// A provider is upgraded without its address being silent for long enough to be noticed.
+/// A provider may be upgraded without being unreachable for long enough to be noticed.
 constexpr kube::Duration version_interval = std::chrono::minutes(10);
 
 }  // namespace
@@ -42,7 +42,7 @@ asio::awaitable<void> ProviderSession::stop() {
 
 asio::awaitable<bool> ProviderSession::read_version() {
   const auto answer = co_await provider_api_.raw("/version", context_.settings.nodes.probe_timeout);
-  // Who forbids it, or answers something else, is asked again as rarely as the others.
+  // A provider that forbids it, or answers something else, is asked again as rarely as the others.
   const std::string version = answer ? core::server_version(*answer) : std::string();
   if (version.empty() || version == health_.version) co_return false;
   health_.version = version;
@@ -68,7 +68,7 @@ asio::awaitable<void> ProviderSession::probe() {
       blockage_ = std::move(blockage);
       is_news = true;
     }
-    // After an outage it may have been upgraded.
+    // The provider may have been upgraded during the outage.
     if (has_turned) version_due = start;
     if (verdict.is_alive && start >= version_due) {
       version_due = start + version_interval;

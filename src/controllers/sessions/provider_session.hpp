@@ -1,4 +1,4 @@
-// What runs for one VirtualNode: its own connection to the provider, health, and pods.
+// The session of one VirtualNode: its own connection to the provider, health, and pods.
 // Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace liqo::controllers {
 
-/// One virtual node's traffic with its provider, by its own credentials, in a task group of its own; what it reads it
-/// shares with the provider's other virtual nodes. Made anew when anything changes that it is made from: the
-/// kubeconfig, the provider's cluster ID, the offloading patch, what pods leave out, whether tokens are withheld, or
-/// the addresses of the API server here. It holds no state that a restart loses.
+/// The traffic of one virtual node with its provider, by its own credentials, in its own task group. Its caches are
+/// shared with the provider's other virtual nodes. It is restarted when any of its inputs change: the kubeconfig, the
+/// provider's cluster ID, the offloading patch, what pods leave out, whether tokens are withheld, or the addresses of
+/// the API server here. It has no state that a restart loses.
 class ProviderSession {
  public:
   ProviderSession(core::ForgingContext forging, std::shared_ptr<ProviderLink> link,
@@ -27,28 +27,28 @@ class ProviderSession {
 
   /// The provider, by its cluster ID.
   const std::string& provider() const { return provider_; }
-  /// What probes of the provider's API server say.
+  /// The results of probing the provider's API server.
   const core::ProviderHealth& health() const { return health_; }
-  /// Why the provider cannot be read although it answers, a sentence, as of the last probe; "" = it can.
+  /// Why the provider cannot be read although it answers, as a sentence, as of the last probe; "" = it can.
   const std::string& blockage() const { return blockage_; }
-  /// Whether the provider knows these credentials and can be reached over this connection, as far as is known.
+  /// Whether the provider accepts these credentials and can be reached over this connection, as far as is known.
   bool is_usable() const { return !refused_ && (!health_.probed || core::is_alive(health_)); }
   /// Called when the health changes in a way that the Node shows, and with is_usable().
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
-  /// The error that ended a worker of it, so that the session has to be made anew; "" = all run.
+  /// The error that ended one of its workers, so that the session has to be restarted; "" = all run.
   const std::string& loss() const { return workers_.loss(); }
-  /// Called when loss() has something to say.
+  /// Sets the handler that is called when loss() becomes non-empty.
   void on_loss(std::function<void()> handler) { workers_.on_loss(std::move(handler)); }
   PodController& pods() { return pods_; }
   const PodController& pods() const { return pods_; }
-  /// The connection, to be shared by whoever uses it over an await: the session may be gone by then.
+  /// The connection. A caller that uses it over an await keeps the pointer: the session may be gone by then.
   std::shared_ptr<ProviderLink> link() const { return link_; }
   const std::shared_ptr<ProviderCluster>& cluster() const { return cluster_; }
   bool is_busy() const { return pods_.is_busy(); }
 
  private:
   asio::awaitable<void> probe();
-  /// Asks for the version of its Kubernetes; true where that is another one than was known.
+  /// Reads the version of the provider's Kubernetes; true if it has changed.
   asio::awaitable<bool> read_version();
 
   Context context_;

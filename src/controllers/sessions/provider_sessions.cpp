@@ -18,14 +18,14 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-/// A process begins to read providers at the latest so long after its start, whatever is not known yet of virtual nodes
-/// and pods.
+/// A process begins to read providers at the latest so long after its start, even if virtual nodes and pods are not all
+/// known yet.
 constexpr kube::Duration providers_wait_for = 30s;
-/// An API server counts a list for up to ten requests, of which it carries out some hundred at a time, and refuses what
-/// is far more: leases and pods must have their turn.
+/// An API server counts a list as up to ten requests. It carries out some hundred requests at a time, and refuses far
+/// more: leases and pods must have their turn.
 constexpr std::size_t max_home_lists = 8;
 
-/// The failure of a session that an error of liqod's own ends again and again.
+/// The failure of a session that is ended repeatedly by an error in liqod itself.
 kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
   return {kube::Errc::protocol,
           "the session with cluster " + cluster +
@@ -50,7 +50,7 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, ProviderBudgets& bud
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
   };
   index_by_node_name(*virtual_nodes_);
-  // One that goes or comes may leave the session of its name to another one, or take it.
+  // A VirtualNode that is deleted or created may leave the session of its name to another one, or take it over.
   virtual_nodes_.subscribe(
       [this](const kube::ObjectKey& key) {
         enqueue(key);
@@ -200,7 +200,7 @@ std::shared_ptr<ProviderCluster> ProviderSessions::cluster_of(const kube::Object
   if (shared.cluster) return shared.cluster;
   shared.cluster = std::make_shared<ProviderCluster>(
       home, budgets_.of(home.name), statuses_, home_lists_, [this] { return may_read(); }, context_);
-  // VirtualNodes without a session, too: one may be about to begin, and this is said only once.
+  // VirtualNodes without a session are notified, too: one may be about to begin, and there is only one notification.
   shared.cluster->on_end([this, home] {
     for (const kube::Object& node : virtual_nodes_->objects())
       if (home_of(node) == home) enqueue(node.key());
@@ -218,7 +218,7 @@ bool ProviderSessions::may_read() const { return has_synced() || context_.clock.
 
 bool ProviderSessions::lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next) const {
   // Whether the link is unusable, is not the one in use, and has no VirtualNode; then by age. The one in use stays in
-  // use, because with another one all watches begin anew.
+  // use, because with another one all watches begin again.
   using Rank = std::tuple<bool, bool, bool, std::string, std::string>;
   std::optional<Rank> best;
   std::shared_ptr<ProviderLink> link = std::move(next);
@@ -259,7 +259,7 @@ void ProviderSessions::tell_blockage(const kube::ObjectKey& key, const std::stri
 }
 
 asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
-  // Before all are known an older one of the name may be missing; then every key comes back here.
+  // Before all are known an older one of the name may be missing; once they are, every key is enqueued.
   if (!virtual_nodes_->has_synced()) co_return Outcome::done();
   const auto object = virtual_nodes_->find(work.object);
   if (!object) {
@@ -267,7 +267,7 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
     co_return Outcome::done();
   }
   entries_.try_emplace(work.object);
-  // What is in an entry is looked up again after each await.
+  // The content of an entry is looked up again after each await.
   co_await end_broken_cluster(home_of(*object));
   if (const auto pause = co_await rest_of_pause(*object)) co_return Outcome::again_after(*pause);
   if (auto unfit = why_unfit(*object)) {
@@ -285,13 +285,13 @@ bool ProviderSessions::has_session_of(const kube::ObjectKey& key, const Makings&
   Entry& entry = entries_[key];
   if (!entry.session || entry.digest != makings.digest) return false;
   if (entry.credentials != makings.credentials) {
-    // Caches and watches stay, since it is the same server. What waits because of refused credentials begins sooner in
-    // a session that is made anew.
+    // Caches and watches stay, because the server is the same. Work that waits because of refused credentials begins
+    // sooner in a new session.
     if (!entry.session->is_usable() || !entry.session->link()->renew(makings.secret)) return false;
     entry.credentials = makings.credentials;
     log_.info("the session goes on with other credentials", {{"virtual_node", key}});
   }
-  // What kept it from being replaced has been put back.
+  // The change that required a new session was reverted.
   entry.trouble.reset();
   return true;
 }
@@ -330,7 +330,7 @@ asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_no
     co_return Outcome::done();
   }
   std::shared_ptr<ProviderLink> connected = std::move(*link);
-  // The pods of a machine of that name are none of ours.
+  // The pods of a machine of that name are not ours.
   if (!entries_[key].session && VirtualNode(virtual_node).create_node()) {
     auto live = co_await context_.home.api().get(kube::resources::nodes, {"", key.name});
     if (!live && !live.error().is_not_found())
@@ -342,11 +342,11 @@ asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_no
       co_return Outcome::done();
     }
   }
-  // What it shares goes on over the new connection.
+  // The shared state goes on over the new connection.
   std::shared_ptr<ProviderLink> next;
   if (const Entry& entry = entries_[key]; entry.session && entry.session->cluster()->home() == home) next = connected;
   co_await stop_session(key, std::move(next));
-  // That of another VirtualNode of the name may still be ending.
+  // The session of another VirtualNode of the name may still be ending.
   if (has_session_elsewhere(key)) {
     co_await connected->stop();
     co_return Outcome::again_after(200ms);

@@ -1,4 +1,4 @@
-// What a session with a provider is made from: a Secret, options, and addresses of the API server here.
+// Gathers the inputs of a session with a provider: a Secret, options, and addresses of the API server here.
 #include <set>
 #include <utility>
 
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using api::VirtualNode;
 using kube::Outcome;
 
-/// What is wrong with a VirtualNode itself.
+/// Finds errors in the VirtualNode itself.
 std::optional<kube::Failure> why_invalid(const VirtualNode& virtual_node) {
   const std::string cluster(virtual_node.cluster_id());
   if (auto name = core::check_node_name(virtual_node.name()); !name) return std::move(name.error());
@@ -111,7 +111,7 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
           "VkOptionsTemplate: " +
               entry.tokens_withheld);
   } else if (!entry.left_out && virtual_node.is_deleting()) {
-    // The session of a VirtualNode that goes can do without its VkOptionsTemplate.
+    // The session of a VirtualNode that is being deleted can do without its VkOptionsTemplate.
     entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
   } else if (!entry.left_out) {
     refuse(virtual_node, kube::Failure(options.error()));

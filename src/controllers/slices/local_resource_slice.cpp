@@ -16,10 +16,10 @@ using kube::Outcome;
 
 namespace {
 
-/// How much later than a slice its namespace may come to our notice.
+/// How much later than a slice its namespace may be seen.
 constexpr std::chrono::seconds namespace_lag{3};
 
-/// The request that the slice should have, as the object holds it; "" where there is no key yet.
+/// The request that the slice should have, as the object holds it; "" if there is no key yet.
 kube::Result<std::string> wanted_request(const api::ResourceSlice& slice, const ClusterKeys& keys,
                                          std::string_view own_cluster, core::CheckedRequests& checked) {
   if (!keys.key()) return "";
@@ -66,7 +66,7 @@ asio::awaitable<Outcome> LocalResourceSliceController::reconcile(kube::WorkKey w
     context_.events.warning(*slice, api::kinds::resource_slices, "InvalidResourceSlice", refuse->message);
     co_return Outcome::done();
   }
-  // Liqo answers for its own classes only, so without this nobody would ever say why a slice waits.
+  // Liqo answers only for its own classes, so without this nothing would ever report why a slice waits.
   if (!core::is_built_in_class(view.slice_class()) && !view.condition(api::slice_conditions::resources))
     context_.events.normal(*slice, api::kinds::resource_slices, "WaitingForClass",
                            "class " + std::string(view.slice_class().substr(0, 100)) +

@@ -1,4 +1,4 @@
-// The consumer's half of a slice: what its user leaves open is filled in.
+// The consumer's half of a slice: fills in the fields that its user leaves open.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace liqo::controllers {
 
 /// Completes the slices of this cluster: who asks, who is asked, the labels of replication, and a signing request by
-/// the cluster's key, made anew when the key is another one. One thread.
+/// the cluster's key, made again when the key is another one. One thread.
 class LocalResourceSliceController final : public Runnable {
  public:
   LocalResourceSliceController(TenantNamespaces& namespaces, ClusterKeys& keys, Context context);

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 /// Nodes that cannot be listed do not keep consumers waiting.
 constexpr kube::Duration patience = 10s;
-/// So many names stand in a log line.
+/// The number of names in a log line.
 constexpr std::size_t logged_features = 10;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What kind of machines this cluster has for consumers, watched while there is one.
+// The platform (architecture, system, features) of this cluster's machines, watched while there is a consumer.
 #pragma once
 
 #include <functional>
@@ -15,27 +15,27 @@ namespace liqo::controllers {
 /// Watches nodes while it is switched on. One thread.
 class NodePlatforms {
  public:
-  /// `changed` is called when `common()` has another answer.
+  /// `changed` is called when `common()` returns something else.
   NodePlatforms(Context context, std::function<void()> changed);
 
   /// Starts or ends the watch.
   void set_watching(bool wanted);
-  /// What consumers are told; null while it is not known.
+  /// The platform that consumers are shown; null while it is not known.
   const core::Platform* common() const { return common_ ? &*common_ : nullptr; }
-  /// Whether it will be known in a moment, so that it is worth waiting for.
+  /// Whether the platform will be known in a moment, so that it is worth waiting for.
   bool is_coming() const;
 
  private:
   void take(const kube::Change& node);
   void tell();
-  /// Logs which features consumers are not told, once for each list of them.
+  /// Logs which features consumers are not shown, once for each list of them.
   void log_left_out();
 
   Context context_;
   std::function<void()> changed_;
   core::Platforms platforms_;
   std::optional<core::Platform> common_;
-  std::vector<std::string> left_out_;  ///< features, as it was logged last
+  std::vector<std::string> left_out_;  ///< the features that were logged last
   kube::TimePoint since_{};            ///< when the watch began
   kube::InformerHandle nodes_;
   kube::Log log_{"node-platforms"};

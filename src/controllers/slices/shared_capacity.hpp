@@ -1,4 +1,4 @@
-// What is free in this cluster, watched while somebody wants to know.
+// The free capacity of this cluster, watched while a part of the process needs it.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@ namespace liqo::controllers {
 /// Watches nodes, pods and the consumers' namespaces while it is switched on. One thread.
 class SharedCapacity {
  public:
-  /// `changed` is called whenever what is free may have changed.
+  /// `changed` is called whenever the free capacity may have changed.
   SharedCapacity(Context context, std::function<void()> changed);
 
   /// Starts or ends the watches.
   void set_watching(bool wanted);
   /// True once everything has been counted.
   bool is_known() const;
-  /// For that consumer; meaningful once it is known.
+  /// The capacity that is free for that consumer; meaningful once is_known().
   core::Resources free_for(std::string_view consumer) const { return inventory_.free_for(consumer); }
 
  private:

@@ -30,15 +30,15 @@ namespace conditions = api::slice_conditions;
 /// Changes of nodes and pods come in bursts.
 constexpr kube::Duration share_pause = 200ms;
 constexpr kube::Duration stale_quota_pause = 5s;
-/// The pause before a slice asks again what its machines are, while the list of nodes is not complete; the end of that
-/// list brings it back sooner.
+/// The pause before a slice looks again for its platform while the list of nodes is incomplete; the completion of that
+/// list enqueues it sooner.
 constexpr kube::Duration kind_pause = 1s;
-/// The use of pods changes all the time: slices that wait for room are looked at this long after it has.
+/// The usage of pods changes all the time: slices that wait for room are looked at so long after a change.
 constexpr kube::Duration use_pause = 500ms;
-/// The figures of a refusal are written anew after this time at the earliest.
+/// The figures of a refusal are written again after this time at the earliest.
 constexpr kube::Duration refusal_pause = 30s;
-/// A slice that waits for longer than this, because it is not known what the others hold, says so, and again after the
-/// second one.
+/// If a slice waits for longer than the first time because it is not known what the others hold, that is reported, and
+/// again after the second one.
 constexpr kube::Duration wait_patience = 5s, wait_pause = 5min;
 
 std::string listed(const core::Resources& resources) {
@@ -142,7 +142,7 @@ void SliceGrantController::see_tenant(const kube::Change& change) {
   } else if (own) {
     percentages_.insert_or_assign(change.key, **own);
   } else {
-    // What was readable before holds on; without that, nothing is known.
+    // The last readable value stays in force; without one, nothing is known.
     const auto known = percentages_.try_emplace(change.key, std::unexpected(own.error())).first;
     std::string sentence = own.error().text();
     sentence += known->second ? "; what it said before holds on"
@@ -162,9 +162,9 @@ void SliceGrantController::see_slice(const kube::Change& change) {
     incoming_.erase(key);
   const bool shares = comes_in && api::ResourceSlice(*slice).slice_class() == core::share_class;
   const bool more = shares ? share_slices_.insert(key).second : share_slices_.erase(key) > 0;
-  // Always, because a slice that is gone is not among those of its namespace any more.
+  // Done in any case, because a slice that is gone is not among those of its namespace any more.
   enqueue(key);
-  // One more or less of a consumer changes the part of each of them.
+  // One slice more or less of a consumer changes the share of each of them.
   if (more) controller_.enqueue_all(slices_->store(), key.ns);
   if (!comes_in) see_less(key.ns);
 }
@@ -261,7 +261,7 @@ void SliceGrantController::leave_in_doubt(const kube::ObjectKey& slice) {
 }
 
 Outcome SliceGrantController::after_doubt(const kube::ObjectKey& slice, Outcome end) const {
-  // Nothing else looks then, and what counts in vain would be kept from the others.
+  // Nothing else looks then, and resources that are counted in vain would be withheld from the others.
   const auto memory = memory_.find(slice);
   if (end.failure() || memory == memory_.end()) return end;
   const kube::Duration left = memory->second.in_doubt_until - context_.clock.now();
@@ -353,7 +353,7 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
     co_return Outcome::again_after(std::min(left, wait_patience));
   }
   if (look && ledger_ && adds_to_bound(*look)) {
-    // A failure is tried again after pauses that grow, and an end that is none would make them short again.
+    // A failure is retried after growing pauses, and an Outcome without a failure would make them short again.
     const auto known = memory_.find(key);
     const bool has_failed = known != memory_.end() && known->second.waits_since;
     if (const kube::Duration left = ledger_->settles_in(key.ns); left > 0ms && !has_failed)
@@ -401,7 +401,7 @@ asio::awaitable<std::optional<SliceGrantController::Look>> SliceGrantController:
     }
     look.quota.reset();
   }
-  // A slice with a Quota stays ours when its consumer takes the labels of replication off.
+  // A slice with a Quota stays ours even if its consumer removes the labels of replication.
   const bool was_granted = look.quota && look.quota->controller();
   if (!is_replica && !was_granted) {
     short_.erase(key);
@@ -415,7 +415,7 @@ asio::awaitable<std::optional<SliceGrantController::Look>> SliceGrantController:
 Outcome SliceGrantController::forget(const kube::ObjectKey& key) {
   const auto gone = memory_.find(key);
   if (gone == memory_.end()) return Outcome::done();
-  // What was granted and may still be stored counts until then.
+  // Grants that may still be stored count until then.
   const kube::Duration left = gone->second.in_doubt_until - context_.clock.now();
   if (left > 0ms && !gone->second.granting.empty()) return Outcome::again_after(left);
   // The garbage collector deletes its Quota.
@@ -444,7 +444,7 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
   } else if (accept) {
     look.wish.record = accept->record;
   } else if (!look.quota) {
-    // Whatever becomes of the request, what is granted stays, also where somebody has deleted the Quota.
+    // Whatever becomes of the request, the grant stays, even if the Quota was deleted.
     look.wish.record = look.before;
   }
   bool is_certain = false;
@@ -453,7 +453,7 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
     try {
       written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
     } catch (...) {
-      // Cancelled, and the request may be on its way.
+      // This was cancelled, and the request may be under way.
       leave_in_doubt(key);
       throw;
     }
@@ -484,7 +484,7 @@ void SliceGrantController::decide(Look& look) const {
     look.wish.enforcement = api::Quota(*look.quota).enforcement();
   const auto tenant = tenant_of(tenants_->store(), std::string(slice.ns()), look.peer);
   if (!tenant) {
-    // A consumer without a Tenant gets nothing new; the Tenant's return brings every slice back here.
+    // A consumer without a Tenant gets nothing new; the Tenant's return enqueues every slice.
     look.plan = action::Keep{};
     look.wish.cordoned = true;
     if (look.quota || consumer == look.peer)
@@ -606,7 +606,7 @@ asio::awaitable<kube::Result<bool>> SliceGrantController::write_quota(kube::Obje
       co_return true;
     }
     if (!created.error().is_already_exists()) co_return kube::fail(std::move(created.error()), "creating the Quota");
-    // Not in the cache yet: whose it is decides the next look.
+    // The Quota is not in the cache yet: the next look finds out who owns it.
     KUBE_CO_TRY(live, co_await home.get(api::kinds::quotas, {std::string(slice.ns()), wish.user}), "reading the Quota");
     quotas_->observe(std::move(live));
     co_return kube::fail(kube::Errc::api, "the Quota was made by somebody else a moment ago");

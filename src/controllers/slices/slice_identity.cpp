@@ -23,8 +23,8 @@ namespace json = kube::json;
 
 constexpr kube::Duration max_wait = 24h;
 
-/// The signing request of the slice, in PEM. Errors: what is wrong with it; it must be for the slice's name and, where
-/// the tenant has shown its key, for that key.
+/// The signing request of the slice, in PEM. Errors: what is wrong with it. It must be for the slice's name and, if the
+/// tenant has shown its key, for that key.
 kube::Result<std::string> checked_request(const api::ResourceSlice& slice, const api::Tenant& tenant,
                                           std::string_view peer, core::CheckedRequests& requests) {
   KUBE_TRY(pem, kube::decode_base64(slice.csr()), "spec.csr");
@@ -63,12 +63,12 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
   if (!slice || slice->is_deleting()) co_return Outcome::done();
   const api::ResourceSlice view(*slice);
   const std::string peer = namespaces_.peer_of(key.ns);
-  // Who asks from another's tenant namespace is told so where the resources are decided.
+  // SliceGrantController reports a slice in the tenant namespace of another consumer.
   if (peer.empty() || !view.is_replica() || view.csr().empty() || view.consumer() != peer) co_return Outcome::done();
   const auto tenant = tenant_of(tenants_->store(), key.ns, peer);
   if (!tenant) co_return Outcome::done();
   const api::Tenant tenant_view(*tenant);
-  // A consumer that has not shown its key gets nothing yet; the Tenant's status brings the slice back here.
+  // A consumer that has not shown its key gets nothing yet; the Tenant's status enqueues the slice.
   if (tenant_view.needs_handshake() && !core::was_admitted(tenant_view)) co_return Outcome::done();
 
   auto csr = checked_request(view, tenant_view, peer, checked_);
@@ -100,14 +100,14 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
   if (issued->renewed)
     context_.events.normal(*slice, api::kinds::resource_slices, "CertificateIssued",
                            "the slice has a certificate; it will be renewed at " + kube::format_time(issued->renew_at));
-  // In pieces: the monotonic clock stands still while a machine sleeps, certificates age.
+  // Wait in short pieces: the monotonic clock stands still while a machine sleeps, but certificates age.
   const kube::Duration left = std::max<kube::Duration>(issued->renew_at - context_.clock.wall(), 1s);
   co_return Outcome::again_after(std::min(left, max_wait));
 }
 
 asio::awaitable<kube::Result<void>> SliceIdentityController::answer(kube::ObjectKey key, std::string uid, bool accepted,
                                                                     const json::object* auth_params) {
-  // The latest state: the decision on the resources has been written meanwhile.
+  // Use the latest state: the decision on the resources may have been written meanwhile.
   const auto slice = slices_->find(key);
   if (!slice || slice->uid() != uid) co_return kube::Result<void>();
   auto patch = core::plan_slice_authentication(*slice, accepted, auth_params, context_.clock.wall());

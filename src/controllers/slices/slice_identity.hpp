@@ -10,9 +10,9 @@
 
 namespace liqo::controllers {
 
-/// Has a certificate issued and renewed for every slice that a consumer has sent, and answers in the condition
-/// "Authentication". A request that asks for more or something else is Denied; what fails for other reasons is tried
-/// again and says nothing about the consumer. One thread.
+/// Has a certificate issued and renewed for every slice that a consumer has sent, and reports in the condition
+/// "Authentication". A request that asks for more or something else is Denied. Failures for other reasons are tried
+/// again, and are not held against the consumer. One thread.
 class SliceIdentityController final : public Runnable {
  public:
   SliceIdentityController(TenantNamespaces& namespaces, Context context);

@@ -1,4 +1,4 @@
-// Which Tenant decides for the slices of a tenant namespace.
+// Finds the Tenant that decides for the slices of a tenant namespace.
 #pragma once
 
 #include <optional>

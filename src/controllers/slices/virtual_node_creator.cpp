@@ -121,7 +121,7 @@ asio::awaitable<Outcome> VirtualNodeCreator::end(kube::Object slice) {
   for (const kube::Object& node : nodes) {
     KUBE_CO_TRYV(co_await remove_node(node));
   }
-  if (!nodes.empty()) co_return Outcome::done();  // their end brings the slice back here
+  if (!nodes.empty()) co_return Outcome::done();  // their removal enqueues the slice
   KUBE_CO_TRYV(
       co_await remove_finalizer(context_.home.api(), *slices_, std::move(slice), api::finalizers::resource_slice));
   co_return Outcome::done();
@@ -149,7 +149,7 @@ asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std:
   kube::Api& home = context_.home.api();
   if (create) {
     auto created = co_await home.create(api::kinds::virtual_nodes, create->virtual_node);
-    // Admission says which other VirtualNode has the name, or whose the Node is.
+    // The message of admission names the other VirtualNode that has the name, or the owner of the Node.
     if (!created && created.error().is_permanent())
       context_.events.warning(slice, api::kinds::resource_slices, "VirtualNodeRefused",
                               "there is no VirtualNode for what is granted: " + created.error().text());
@@ -159,7 +159,7 @@ asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std:
     KUBE_CO_TRY(patched,
                 co_await kube::merge_patch(home, *virtual_nodes_, key,
                                            {.body = patch, .phase = "correcting the VirtualNode of the slice"}));
-    if (!patched) co_return Outcome::done();  // its end brings the slice back here
+    if (!patched) co_return Outcome::done();  // its removal enqueues the slice
   }
   if (!plan.dropped.empty())
     context_.events.warning(

@@ -1,4 +1,4 @@
-// The consumer's half of a slice: what is granted becomes a VirtualNode.
+// The consumer's half of a slice: makes a VirtualNode of what is granted.
 #pragma once
 
 #include <optional>
@@ -25,9 +25,9 @@ class VirtualNodeCreator final : public Runnable {
 
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
-  /// Makes the slices due that a VirtualNode is or was of, by its name, its label or its owner.
+  /// Enqueues the slices that a VirtualNode belongs to or belonged to, by its name, its label or its owner.
   void see_node(const kube::Change& node);
-  /// Removes the VirtualNodes of a slice that is being deleted, and lets it go after them.
+  /// Removes the VirtualNodes of a slice that is being deleted, and then releases the slice.
   asio::awaitable<kube::Outcome> end(kube::Object slice);
   /// `secret`: the kubeconfig of the slice.
   asio::awaitable<kube::Outcome> write_node(kube::Object slice, std::optional<kube::Object> existing,

@@ -1,4 +1,4 @@
-// What is written on a claim of StorageClass liqo, and told to it and to the pods that use it.
+// Writes on claims of StorageClass liqo, and sends Events to them and to the pods that use them.
 // Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
@@ -15,27 +15,28 @@
 
 namespace liqo::controllers {
 
-/// Writes on claims in this cluster, whose readers see each answer at once. One thread.
+/// Writes on claims in this cluster. The answers go into the cache, so readers see each write at once. One thread.
 class ClaimWriter {
  public:
   explicit ClaimWriter(Context context);
 
-  /// Puts our finalizer on the claim, and where it is begun; false where the claim has gone meanwhile, or goes.
+  /// Puts our finalizer on the claim, and the site where its volume is begun; false if the claim is gone or being
+  /// deleted.
   asio::awaitable<kube::Result<bool>> hold(kube::Object claim, const StorageSite& site);
-  /// Takes our finalizer off the claim.
+  /// Removes our finalizer from the claim.
   asio::awaitable<kube::Result<void>> release(kube::Object claim);
-  /// Writes on the claim where the one behind it is, in case the volume is lost; returns what is stored.
+  /// Writes on the claim where the one behind it is, in case the volume is lost; returns the claim as it is stored.
   asio::awaitable<kube::Result<kube::Object>> note_backing(kube::Object claim, const StorageSite& site);
-  /// Has the scheduler choose a node for the claim again, and tells why.
+  /// Makes the scheduler choose a node for the claim again, and reports why.
   asio::awaitable<kube::Outcome> reschedule(kube::Object claim, std::string message);
-  /// Writes what the claim is to show of its volume.
+  /// Writes into the claim what it shows of its volume.
   asio::awaitable<kube::Outcome> show_volume(kube::Object claim, core::storage::volume_action::PatchClaim step);
-  /// The claim as the cache has it now, with our own writes.
+  /// The claim as the cache has it now, including our own writes.
   kube::Object latest(kube::Object claim) const;
 
-  /// A Warning Event of the claim, and of the pods that use it where the warning is for them, too.
+  /// Sends a Warning Event for the claim, and for the pods that use it if the warning is for them, too.
   asio::awaitable<void> warn(const kube::Object& claim, const std::optional<core::storage::VolumeWarning>& warning);
-  /// A Warning Event of the claim and of the pods that use it.
+  /// Sends a Warning Event for the claim and the pods that use it.
   asio::awaitable<void> tell(kube::Object claim, std::string_view reason, std::string message);
   /// The pods that use the claim.
   asio::awaitable<kube::Result<std::vector<kube::Object>>> pods_of(const kube::Object& claim);

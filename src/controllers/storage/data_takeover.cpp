@@ -59,9 +59,9 @@ asio::awaitable<Outcome> DataTakeover::take_volume(kube::Object claim) {
         kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))});
     if (!backing) co_return Outcome::retry(std::move(backing.error()).in("taking the claim that holds the data"));
   }
-  // The claim notes where its data is, for the case that the volume is lost.
+  // The claim records where its data is, in case the volume is lost.
   KUBE_CO_TRY(noted, co_await writer_.note_backing(claim, *site));
-  // The volume stays whatever becomes of the claim, until whoever gives it to the claim says otherwise.
+  // The volume stays whatever becomes of the claim, until the user who gave it to the claim changes its policy.
   co_return co_await maker_.create_volume(std::move(noted), std::move(*backing), *site, "Retain");
 }
 
@@ -85,7 +85,7 @@ asio::awaitable<Outcome> DataTakeover::adopt(kube::Object claim, kube::Object vo
             kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))}),
         "taking over the claim that holds the data");
   }
-  // The volume last: with its record the others count as written.
+  // The volume comes last: once it has its record, the others count as written.
   const storage::Backing recorded{.cluster = site->cluster, .key = site->key, .uid = std::string(backing->uid())};
   KUBE_CO_TRYV(co_await writer_.note_backing(claim, *site));
   KUBE_CO_TRY(patched, co_await kube::merge_patch(context_.home.api(), *volumes_, volume.key(),
@@ -100,7 +100,7 @@ asio::awaitable<Outcome> DataTakeover::adopt(kube::Object claim, kube::Object vo
 asio::awaitable<kube::Result<kube::Object>> DataTakeover::take_stray(kube::Object claim, kube::Object backing,
                                                                      const StorageSite& site) {
   if (!site.reach || !storage::is_stray_backing(backing, claim, site.reach->forging.clusters)) co_return backing;
-  // A retained volume keeps the data for itself, and one that is to be deleted takes it with it.
+  // A retained volume keeps the data for itself, and one that is to be deleted takes the data with it.
   const std::string uid(backing.annotation(api::annotations::virtual_claim_uid));
   const bool is_recorded = std::ranges::any_of(volumes_->objects(), [&](const kube::Object& volume) {
     const auto recorded = storage::recorded_backing(volume);

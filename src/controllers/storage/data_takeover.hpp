@@ -1,5 +1,5 @@
-// How data is taken over: of volumes that are given to a claim, of volumes that the Go version has made, which records
-// nothing of where it is, and of claims that are not at home any more.
+// Takes over existing data: of volumes that are given to a claim, of volumes that the Go version has made (which does
+// not record where the data is), and of claims that do not exist at home any more.
 // Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
@@ -14,17 +14,17 @@
 
 namespace liqo::controllers {
 
-/// Gives claims data that is there already. One thread.
+/// Gives existing data to claims. One thread.
 class DataTakeover {
  public:
   /// `sites`, `writer` and `maker` outlive this.
   DataTakeover(Context context, const StorageSites& sites, ClaimWriter& writer, VolumeMaker& maker);
 
-  /// Makes the volume of a claim that is to have the data of another volume, whose claim is gone.
+  /// Makes the volume of a claim that gets the data of another volume, whose claim is gone.
   asio::awaitable<kube::Outcome> take_volume(kube::Object claim);
   /// Records on the claim, the volume and the claim behind where the data of a volume of the Go version is.
   asio::awaitable<kube::Outcome> adopt(kube::Object claim, kube::Object volume, std::string cluster);
-  /// The claim behind it, which is taken over first where it holds data that nothing at home stands for any more.
+  /// Returns the claim behind it, after taking it over if it holds data for which nothing at home stands any more.
   asio::awaitable<kube::Result<kube::Object>> take_stray(kube::Object claim, kube::Object backing,
                                                          const StorageSite& site);
 

@@ -1,4 +1,4 @@
-// Whether a claim has its volume, of which the cache does not know yet.
+// Finds out whether a claim has a volume of which the cache does not know yet.
 // Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace liqo::controllers {
 
-/// Asks the API server for the volume of the claim. The readers of `volumes` see it at once, if it is there.
+/// Reads the volume of the claim live. If it exists, readers of `volumes` see it at once.
 boost::asio::awaitable<kube::Result<bool>> has_live_volume(kube::Api& home, kube::Informer& volumes,
                                                            kube::Object claim);
 

@@ -52,10 +52,10 @@ asio::awaitable<kube::Result<storage::VolumePlan>> ProvisionedClaim::look_behind
                              .is_local = site_.cluster.empty(),
                              .where = site_.where};
   if (is_pending_) {
-    // Nobody waits for a volume that no pod uses.
+    // A volume that no pod uses is not waited for.
     if (volume_) {
       const auto users = co_await tools_.writer.pods_of(claim_);
-      // Where it cannot be read, a pod may use it.
+      // If it cannot be read, a pod may use it.
       if (users && users->empty()) tools_.times.end_wait(claim_.uid());
     }
     waited_ = tools_.times.waited(claim_.uid(), tools_.context.clock.now());
@@ -84,7 +84,7 @@ asio::awaitable<Outcome> ProvisionedClaim::act(const action::CreateVolume&) {
 }
 
 asio::awaitable<Outcome> ProvisionedClaim::act(const action::Discard&) {
-  // Another claim of the name may get its volume: 409 is a failure here, and everything is looked at anew.
+  // Another claim of the name may get its volume: 409 is a failure here, and everything is looked at again.
   auto removed =
       co_await tools_.sites.api_of(site_).remove(kinds::claims, site_.key, {.uid = std::string(backing_->uid())});
   if (!removed && !removed.error().is_not_found())

@@ -1,4 +1,4 @@
-// One claim of StorageClass liqo in one reconcile: the claim behind it, the volume between the two, and what is done.
+// Reconciles one claim of StorageClass liqo: the claim behind it, and the volume between the two.
 // Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace liqo::controllers {
 
-/// What claims are provisioned with. It outlives each of them.
+/// The tools with which claims are provisioned. They outlive each claim.
 struct ClaimTools {
   const Context& context;
   const StorageSites& sites;
@@ -27,13 +27,13 @@ struct ClaimTools {
   kube::Informer& volumes;
 };
 
-/// A claim whose site is known, with its volume. Whoever reconciles it keeps it until reconcile() has ended.
+/// A claim whose site is known, with its volume. The caller keeps this object until reconcile() has ended.
 class ProvisionedClaim {
  public:
-  /// `volume`: nothing where the claim has none yet, or none any more.
+  /// `volume`: nothing if the claim has none yet, or none any more.
   ProvisionedClaim(ClaimTools tools, kube::Object claim, std::optional<kube::Object> volume, StorageSite site);
 
-  /// Looks at the claim behind it, and does what is to be done next about both. `is_lost`: it had a volume. Called
+  /// Reads the claim behind it, and does what is next for both. `is_lost`: the claim had a volume that is gone. Called
   /// once.
   asio::awaitable<kube::Outcome> reconcile(bool is_lost);
 

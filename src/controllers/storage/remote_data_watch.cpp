@@ -47,7 +47,7 @@ RemoteDataWatch::RemoteDataWatch(Context context, Changed changed, const std::fu
         take(of_claims_, key, claim ? storage::data_of_claim(*claim) : std::nullopt);
       },
       synced);
-  // Another reader may have had them before; whoever makes this one looks at all of them first.
+  // The caches may have been complete before; the maker of this object reads all data first.
   for (const kube::Object& volume : volumes_->objects())
     if (auto data = storage::data_of_volume(volume)) of_volumes_.emplace(volume.key(), std::move(*data));
   for (const kube::Object& claim : claims_->objects())

@@ -1,5 +1,5 @@
-// Which volumes have their data in other clusters, and where.
-// Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
+// Finds the volumes that have their data in other clusters, and where that is. Tested by
+// test/unit/controllers/namespaces/held_twins_test.cpp.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace liqo::controllers {
 
-/// Reads PersistentVolumes and claims where such volumes are made (StorageSettings::storage_class), and else nothing:
-/// it may not. One thread.
+/// Reads PersistentVolumes and claims if such volumes are made (StorageSettings::storage_class). Otherwise it reads
+/// nothing, because it has no right to. One thread.
 class RemoteDataWatch {
  public:
-  /// `changed` is told what is new, or what was there before. Must not suspend.
+  /// `changed` is called for each change with the data as it was before, and as it is now. Must not suspend.
   using Changed = std::function<void(const core::storage::RemoteData& data)>;
 
   RemoteDataWatch(Context context, Changed changed, const std::function<void()>& synced);
@@ -26,13 +26,13 @@ class RemoteDataWatch {
   RemoteDataWatch& operator=(const RemoteDataWatch&) = delete;
 
   bool has_synced() const;
-  /// The data of each claim once, in an order that does not change. It is good until the next change: copy it to keep
-  /// it over an await.
+  /// The data of each claim once, in a stable order. It is valid until the next change: copy it to keep it over an
+  /// await.
   const std::vector<core::storage::RemoteData>& all() const;
-  /// Whether a claim or a volume at home stands for that claim of ours in the twin of namespace `ns`: what becomes of
-  /// its data is decided at home. False where claims and volumes are not read.
+  /// Whether a claim or a volume at home stands for that claim of ours in the twin of namespace `ns`, so that home
+  /// decides about its data. False if claims and volumes are not read.
   bool accounts_for(const kube::Object& backing, std::string_view cluster, const std::string& ns) const;
-  /// Tells of it where people look: on the PersistentVolume, or the claim where there is none.
+  /// Sends a Warning where people look: on the PersistentVolume, or on the claim if there is none.
   void warn(const core::storage::RemoteData& data, std::string_view reason, std::string message) const;
 
  private:

@@ -61,7 +61,7 @@ void StorageProvisioner::see_volume(const kube::ObjectKey& key) {
   const auto volume = volumes_->find(key);
   if (!volume || volume->annotation(api::annotations::provisioned_by) != api::storage_provisioner) return;
   if (storage::backing_of(*volume)) enqueue(key);
-  // Also where nothing is recorded yet: the claim shows whether the volume is to be taken over.
+  // Done even if nothing is recorded yet: the claim shows whether the volume is to be taken over.
   enqueue({std::string(kube::string_at(volume->spec(), {"claimRef", "namespace"})),
            std::string(kube::string_at(volume->spec(), {"claimRef", "name"}))});
 }
@@ -78,7 +78,7 @@ void StorageProvisioner::enqueue_all() {
 
 void StorageProvisioner::doubt_held() {
   for (const kube::Object& claim : claims_->objects())
-    // One that has its volume had its answer.
+    // A claim with a volume had its answer.
     if (claim.has_finalizer(api::finalizers::storage_provisioning) &&
         kube::string_at(claim.spec(), {"volumeName"}).empty())
       times_.doubt(claim.uid(), context_.clock.now());
@@ -91,7 +91,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile(kube::WorkKey work) {
 
 asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key) {
   const auto claim = claims_->find(key);
-  // The storage class behind must not be this one: claims would stand behind claims without end.
+  // The StorageClass of claims behind must not be this one: each claim would get another claim behind it, without end.
   if (!claim || !is_of_class(*claim) || key.ns == context_.settings.storage.storage_namespace)
     co_return Outcome::done();
   auto volume = volumes_->find({"", storage::volume_name(*claim)});
@@ -127,7 +127,7 @@ asio::awaitable<Outcome> StorageProvisioner::reconcile_claim(kube::ObjectKey key
     if (!volume) context_.events.warning(*claim, kinds::claims, api::reasons::provisioning_failed, site.error().text());
     co_return Outcome::again_after(later);
   }
-  // The peering has ended: whether the volume is there nobody can tell.
+  // The peering has ended: it cannot be known whether the volume exists.
   if (follow && !site->cluster.empty() && !site->virtual_node) co_return Outcome::again_after(rarely);
   ProvisionedClaim provisioned({.context = context_,
                                 .sites = sites_,

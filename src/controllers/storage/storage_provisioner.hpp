@@ -1,4 +1,4 @@
-// The provisioner of StorageClass liqo: volumes where their pods run, in this cluster or at a provider.
+// The provisioner of StorageClass liqo: makes volumes where their pods run, in this cluster or at a provider.
 #pragma once
 
 #include "controllers/common/context.hpp"
@@ -13,10 +13,10 @@
 
 namespace liqo::controllers {
 
-/// Makes a claim behind each claim of the class once the scheduler has chosen a node for it, at the provider where that
-/// is a virtual node, and then the volume between the two. It keeps the volume's size as it is there, has it grow with
-/// the claim here, and removes the data with the volume where the policy says so. The content of a provider's claims is
-/// read while something is to come of it, and every five minutes besides. One thread.
+/// Makes a claim behind each claim of the class once the scheduler has chosen a node for it, at the provider if that is
+/// a virtual node, and then the volume between the two. It keeps the volume's size equal to that of the claim behind
+/// it, lets that claim grow with the claim here, and removes the data with the volume if the policy says so. A
+/// provider's claims are read while they are in progress, and otherwise every five minutes. One thread.
 class StorageProvisioner final : public Runnable {
  public:
   StorageProvisioner(FindReach reach, Context context);
@@ -29,7 +29,7 @@ class StorageProvisioner final : public Runnable {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> reconcile_claim(kube::ObjectKey key);
   bool is_of_class(const kube::Object& claim) const;
-  /// Doubts all claims for which an earlier process may have sent a request that got no answer.
+  /// Marks as doubtful all claims for which an earlier process may have sent a request that got no answer.
   void doubt_held();
   void see_claim(const kube::ObjectKey& key);
   void see_volume(const kube::ObjectKey& key);

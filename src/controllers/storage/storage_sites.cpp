@@ -32,7 +32,7 @@ std::optional<kube::Object> StorageSites::virtual_node(const std::function<bool(
   std::optional<kube::Object> found;
   for (kube::Object& node : virtual_nodes_->objects()) {
     if (!is_it(node)) continue;
-    // Any virtual node of the provider will do that reaches it.
+    // Any virtual node that reaches the provider will do.
     if (reach_(node.key())) return std::move(node);
     if (!found) found = std::move(node);
   }
@@ -96,8 +96,8 @@ asio::awaitable<kube::Result<StorageSite>> StorageSites::site_of(kube::Object cl
   const std::string selected(node ? api::VirtualNode(*node).cluster_id() : std::string_view());
   const std::string begun(claim.annotation(api::annotations::backing_cluster));
   if (!claim.has_annotation(api::annotations::backing_claim) || begun == selected) co_return site_in(claim, selected);
-  // Users may write either annotation. What was begun stays where it is; where nothing is there the scheduler's word
-  // counts.
+  // Users may write either annotation. A claim behind that was begun stays where it is; if there is none, the
+  // scheduler's choice counts.
   auto site = site_in(claim, begun);
   if (!site || storage::had_volume(claim)) co_return site;
   auto live = co_await api_of(*site).get(kinds::claims, site->key);
@@ -134,7 +134,7 @@ bool StorageSites::has_twin(std::string_view cluster, std::string_view ns) const
 
 bool StorageSites::is_gone(const kube::Failure& failure, const StorageSite& site, std::string_view ns) const {
   if (failure.is_not_found()) return true;
-  // With a twin our rights in it go, too: the provider then forbids what it would not find.
+  // Our rights in a twin go with it: the provider then answers 403 instead of 404.
   return failure.is_forbidden() && site.virtual_node && twin_of(*site.virtual_node, ns) != site.key.ns;
 }
 

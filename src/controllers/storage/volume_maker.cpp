@@ -81,7 +81,7 @@ asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const S
       co_return Outcome::again_after(later);
     }
   }
-  // The claim is held first, so that nothing is left behind where this process ends in between.
+  // The claim is held first, so that nothing is left behind if this process ends in between.
   KUBE_CO_TRY(held, co_await writer_.hold(claim, site));
   if (!held) co_return Outcome::again_after(soon);
   const kube::TimePoint sent_at = context_.clock.now();
@@ -138,7 +138,8 @@ asio::awaitable<kube::Result<void>> VolumeMaker::ensure_storage_namespace() {
   auto found = co_await home.get(kube::resources::namespaces, key);
   if (!found && !found.error().is_not_found())
     co_return kube::fail(std::move(found.error()), "looking at the namespace of the data");
-  // Whoever owns the namespace owns the data in it: a twin of a consumer is its own, and so is what somebody else made.
+  // The owner of the namespace owns the data in it: a twin belongs to its consumer, and any other namespace to its
+  // creator.
   if (found && (found->label(api::labels::storage_provisioner) != "true" ||
                 found->has_annotation(api::annotations::managed_by_namespace_map)))
     co_return kube::fail(kube::Errc::invalid_input,
@@ -148,7 +149,7 @@ asio::awaitable<kube::Result<void>> VolumeMaker::ensure_storage_namespace() {
   if (found) co_return kube::Result<void>();
   kube::Object made = kube::Object::make(kube::resources::namespaces, key);
   made.set_label(api::labels::storage_provisioner, "true");
-  // A failure also where somebody else has made it first: the next look shows whose it is.
+  // A volume that another client has made first is a failure, too: the next look shows its owner.
   KUBE_CO_TRYV(co_await home.create(kube::resources::namespaces, made), "making the namespace of the data");
   co_return kube::Result<void>();
 }

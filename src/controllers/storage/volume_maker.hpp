@@ -1,4 +1,4 @@
-// How a claim of StorageClass liqo gets its volume: the claim behind it first, then the volume between the two.
+// Makes the volume of a claim of StorageClass liqo: first the claim behind it, then the volume between the two.
 // Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace liqo::controllers {
 
-/// Makes claims behind others, and volumes. One thread.
+/// Makes volumes, and the claims behind other claims. One thread.
 class VolumeMaker {
  public:
-  /// `sites`, `writer` and `times` outlive this. `changed`: called where the class, or the setting of the real class in
-  /// this cluster, has changed; must not suspend.
+  /// `sites`, `writer` and `times` outlive this. `changed`: called when the StorageClass, or the setting for the real
+  /// class in this cluster, has changed; must not suspend.
   VolumeMaker(Context context, const StorageSites& sites, ClaimWriter& writer, core::storage::ClaimTimes& times,
               const std::function<void()>& changed);
 
@@ -28,8 +28,8 @@ class VolumeMaker {
 
   /// Makes the claim behind this one, which is held first.
   asio::awaitable<kube::Outcome> create_backing(kube::Object claim, const StorageSite& site);
-  /// Makes the volume of the claim over the one behind it. `policy`: what becomes of the data when the claim goes; "" =
-  /// as its class says.
+  /// Makes the volume of the claim over the one behind it. `policy`: the reclaim policy of the data; "" = that of its
+  /// class.
   asio::awaitable<kube::Outcome> create_volume(kube::Object claim, kube::Object backing, const StorageSite& site,
                                                std::string policy = {});
 
@@ -41,7 +41,7 @@ class VolumeMaker {
   ClaimWriter& writer_;
   core::storage::ClaimTimes& times_;
   kube::InformerHandle volumes_, classes_, config_;
-  /// What the ConfigMap of settings says; nothing before it was looked at.
+  /// The policy in the ConfigMap of settings; nothing before it was read.
   std::optional<core::ReadPolicy> policy_;
   kube::Log log_{"storage"};
 };

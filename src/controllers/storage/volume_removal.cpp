@@ -37,16 +37,16 @@ asio::awaitable<Outcome> VolumeRemoval::abandon(kube::Object claim) {
   times_.end_wait(claim.uid());
   if (!claim.has_finalizer(api::finalizers::storage_provisioning)) co_return Outcome::done();
   if (storage::had_volume(claim)) {
-    // The data goes with the volume, or stays with it: a cache that does not have it yet says nothing.
+    // The data goes with the volume, or stays with it: a cache that does not have the volume yet proves nothing.
     KUBE_CO_TRY(seen, co_await has_live_volume(context_.home.api(), *volumes_, claim));
     if (seen) co_return Outcome::again_after(soon);
   }
-  // In every place where it may have been begun: users may write both annotations.
+  // Look in every place where it may have been begun: users may write both annotations.
   std::set<std::string> clusters{"", std::string(claim.annotation(api::annotations::backing_cluster))};
   if (const auto selected = sites_.selected_virtual_node(claim))
     clusters.emplace(api::VirtualNode(*selected).cluster_id());
   for (const std::string& cluster : clusters) {
-    // Without a twin nothing is left there. Without a session it is waited for.
+    // Without a twin nothing is left there. Without a session, wait for one.
     if (!cluster.empty() && !sites_.has_twin(cluster, claim.ns())) continue;
     auto site = sites_.site_in(claim, cluster);
     if (!site) co_return Outcome::again_after(later);
@@ -60,7 +60,7 @@ asio::awaitable<Outcome> VolumeRemoval::abandon(kube::Object claim) {
         co_return Outcome::retry(std::move(removed.error()).in("removing the claim behind it"));
     }
   }
-  // What comes late would stay for ever: nobody looks for it once the claim is gone.
+  // A claim that is created late would stay for ever: nothing looks for it once this claim is gone.
   if (const kube::Duration left = times_.left_of_doubt(claim.uid(), context_.clock.now());
       left > kube::Duration::zero())
     co_return Outcome::again_after(std::min(left, later));
@@ -72,7 +72,7 @@ asio::awaitable<Outcome> VolumeRemoval::remove_volume(kube::ObjectKey key) {
   const auto volume = volumes_->find(key);
   if (!volume || !storage::is_to_be_deleted(*volume)) co_return Outcome::done();
   const auto recorded = storage::backing_of(*volume);
-  // As long as the claim behind it is there, a late request to make it is refused.
+  // As long as the claim behind it exists, a late request to create it is refused.
   if (const kube::Duration left =
           times_.left_of_doubt(kube::string_at(volume->spec(), {"claimRef", "uid"}), context_.clock.now());
       left > kube::Duration::zero())

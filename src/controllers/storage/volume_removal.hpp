@@ -1,4 +1,4 @@
-// How data goes: with a claim that never got its volume, and with a volume whose policy says so.
+// Removes data: with a claim that never got its volume, and with a volume whose policy says so.
 // Tested by test/unit/controllers/storage/storage_provisioner_test.cpp.
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace liqo::controllers {
 
-/// Removes what was made for claims. One thread.
+/// Removes the objects that were made for claims. One thread.
 class VolumeRemoval {
  public:
   /// `sites`, `writer` and `times` outlive this.
   VolumeRemoval(Context context, const StorageSites& sites, ClaimWriter& writer, core::storage::ClaimTimes& times);
 
-  /// Removes what was made for a claim that goes before it has a volume.
+  /// Removes what was made for a claim that is deleted before it has a volume.
   asio::awaitable<kube::Outcome> abandon(kube::Object claim);
-  /// Removes the volume of that name and its data, where its claim is gone and its policy says so.
+  /// Removes the volume of that name and its data, if its claim is gone and its policy says so.
   asio::awaitable<kube::Outcome> remove_volume(kube::ObjectKey key);
 
  private:

@@ -1,4 +1,4 @@
-// How much a controller was given to do, by its metrics.
+// Counts the keys that a controller was given, by its metrics.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace liqo::testing {
 
-/// How many keys the controller of that name was given so far; `metrics`: the text that is scraped.
+/// The number of keys that the controller of that name was given so far; `metrics`: the text that is scraped.
 inline double adds(const std::string& metrics, const std::string& controller) {
   for (const std::string_view line : kube::split(metrics, '\n'))
     if (line.starts_with("workqueue_adds_total{") && line.contains('"' + controller + '"'))

@@ -21,7 +21,7 @@ namespace liqo::testing {
 namespace asio = boost::asio;
 namespace json = kube::json;
 
-/// A provider's API server of the simulation. Tests override send() for what such a server refuses or counts.
+/// A provider's API server of the simulation. Tests override send() to refuse or count requests.
 class PlainLink : public controllers::ProviderLink, public kube::net::Transport {
  public:
   explicit PlainLink(kube::testing::SimLink& link) : transport_(link) {}
@@ -36,7 +36,7 @@ class PlainLink : public controllers::ProviderLink, public kube::net::Transport 
   kube::testing::SimTransport transport_;
 };
 
-/// As the header Date has it.
+/// The time in the format of the header Date.
 inline std::string http_date(kube::WallTime time) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
   std::tm parts{};
@@ -45,7 +45,7 @@ inline std::string http_date(kube::WallTime time) {
   return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
 }
 
-/// A cluster named `id` and its liqod, which may be stopped and started anew. stop() before the end.
+/// A cluster named `id` and its liqod, which may be stopped and started again. stop() before the end.
 class ClusterFixture {
  public:
   explicit ClusterFixture(std::string id)
@@ -88,7 +88,7 @@ class ClusterFixture {
     process_.reset();
   }
 
-  /// Lets time pass until it holds; false where it does not within a minute.
+  /// Lets time pass until the condition holds; false if it does not within the limit.
   bool reaches(const std::function<bool()>& holds, kube::Duration limit = std::chrono::minutes(1)) {
     return simulator.run_until(holds, limit) == kube::testing::Simulator::End::reached;
   }
@@ -116,7 +116,7 @@ class ClusterFixture {
       if (kube::string_at(*event, {"reason"}) == reason) found.emplace_back(kube::string_at(*event, {"message"}));
     return found;
   }
-  /// How often Events with that reason were told, by their counts.
+  /// How often Events with that reason were sent, by their counts.
   std::int64_t times_told(std::string_view reason) {
     std::int64_t count = 0;
     for (const auto& event : server.list(kube::resources::events))
@@ -154,23 +154,23 @@ class ClusterFixture {
   kube::testing::FakeQuotaController quota_controller;
   FakeSigner signer;
   kube::testing::SimLink link;
-  /// How liqod reaches providers; to be set before start().
+  /// Makes the links to providers; to be set before start().
   controllers::ConnectProvider connect =
       [](const std::string&, const kube::Object&) -> kube::Result<std::unique_ptr<controllers::ProviderLink>> {
     return kube::fail(kube::Errc::connect, "there is no other cluster here");
   };
 
-  /// How liqod competes for the lead; none: it leads alone. To be set before start().
+  /// The settings of the leader election; none: liqod leads alone. To be set before start().
   std::optional<kube::LeaderElectionSettings> election;
-  /// How pods are counted; none: Quotas bind nobody. To be set before start().
+  /// How pods are counted; none: Quotas are not enforced. To be set before start().
   std::optional<quota::LedgerSettings> ledger;
 
-  /// What the server makes of a request before it looks at it; to be set before start().
+  /// Changes a request before the server handles it; to be set before start().
   std::function<void(kube::HttpRequest&)> reads;
-  /// The words with which admission refuses a request, "" = it does not; to be set before start().
+  /// The message with which admission refuses a request, "" = it does not; to be set before start().
   std::function<std::string(const kube::HttpRequest&)> refuses;
-  /// How far the clock of the server is ahead of liqod's, as its answers tell; objects are stamped by the latter all
-  /// the same.
+  /// By how much the server's clock is ahead of liqod's in the header of its answers; objects are stamped by the latter
+  /// all the same.
   std::chrono::seconds server_ahead{0};
 
  private:

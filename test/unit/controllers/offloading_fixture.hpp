@@ -1,4 +1,4 @@
-// Consumer rome and a provider whose part the test plays, for tests of what becomes of offloaded pods.
+// Consumer rome and a provider whose part the test plays, for tests of offloaded pods.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -34,11 +34,11 @@ inline kube::net::Response refusal(std::string_view words, unsigned status = 403
           .body = std::make_unique<Text>(json::serialize(body))};
 }
 
-/// What the provider's admission says about a new ShadowPod, "" = it is welcome.
+/// The message with which the provider's admission refuses a new ShadowPod, "" = it is admitted.
 using Admission = std::function<std::string()>;
-/// Which requests the provider answers with 500, as where its webhooks are down. It may change what the others say.
+/// Which requests the provider answers with 500, as when its webhooks are down. It may change the other requests.
 using Outage = std::function<bool(kube::HttpRequest&)>;
-/// In which words the provider forbids a request, "" = it does not.
+/// The message with which the provider forbids a request, "" = it does not.
 using Refusal = std::function<std::string(const kube::HttpRequest&)>;
 
 class AdmittingLink final : public PlainLink {
@@ -59,7 +59,7 @@ class AdmittingLink final : public PlainLink {
   const Refusal& refuse_;
 };
 
-/// Consumer rome, whose namespace "shop" has a twin in milan. Nothing runs in milan that is not put there.
+/// Consumer rome, whose namespace "shop" has a twin in milan. Only pods that the test makes there run in milan.
 struct Offloading : ClusterFixture {
   /// `home_reads`: see `ClusterFixture::reads`. `prepare` is called before liqod starts with these settings.
   explicit Offloading(std::function<void(kube::HttpRequest&)> home_reads = {}, controllers::Settings settings = {},
@@ -103,7 +103,7 @@ struct Offloading : ClusterFixture {
           json::object{{"labelsNotReflected", json::array{json::string(left_out)}}};
     return apply(kinds::virtual_nodes, node);
   }
-  /// What milan says about the twin; "" = nothing any more.
+  /// Sets the phase of the twin in the map; "" = the entry is removed.
   void map_twin(std::string_view phase) {
     change(kinds::namespace_maps, {tenant, "milan"}, "status", [&](json::object& next) {
       json::object current;
@@ -120,14 +120,14 @@ struct Offloading : ClusterFixture {
         {"name", "main"}, {"image", "shop:1"}, {"resources", json::object{{"requests", json::object{{"cpu", cpu}}}}}}};
     return apply(resources::pods, pod);
   }
-  /// Plays the provider: makes the Pod of a ShadowPod, which has a node.
+  /// Acts as the provider: makes the Pod of a ShadowPod, which has a node.
   void make_at_milan(std::string_view name) {
     REQUIRE(reaches([&] { return at_milan(kinds::shadow_pods, name).has_value(); }));
     kube::Object remote = core::forge_provider_pod(*at_milan(kinds::shadow_pods, name));
     remote.mutable_spec()["nodeName"] = "worker";
     REQUIRE(milan.create(resources::pods, remote.tree(), "milan").has_value());
   }
-  /// Plays it, and its kubelet: makes the Pod of a ShadowPod, which runs.
+  /// Acts as the provider and its kubelet: makes the Pod of a ShadowPod, which runs.
   void run_at_milan(std::string_view name) {
     make_at_milan(name);
     change_at_milan(name, "status", [](json::object& next) {

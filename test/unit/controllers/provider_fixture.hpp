@@ -1,4 +1,4 @@
-// Provider milan and one pod that rome has ordered there, for tests of what becomes of changed orders.
+// Provider milan and one pod that rome has ordered there, for tests of changed orders.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -10,9 +10,9 @@
 
 namespace liqo::testing {
 
-/// The part of rome is played by the test; liqod of milan makes the pod "web", with one container "main".
+/// The test plays the part of rome; liqod of milan makes the pod "web", with one container "main".
 struct ProviderFixture : ClusterFixture {
-  /// `resources`: of the container.
+  /// `resources`: those of the container.
   explicit ProviderFixture(json::object resources = {}) : ClusterFixture("milan") {
     controllers::Settings settings;
     settings.offloading.enforce_resources = false;
@@ -28,7 +28,7 @@ struct ProviderFixture : ClusterFixture {
   ~ProviderFixture() { stop(); }
 
   std::optional<kube::Object> pod() { return find(kube::resources::pods, key); }
-  /// Changes what rome has ordered.
+  /// Changes rome's ShadowPod.
   void change_order(const std::function<void(json::object& pod_spec)>& how) {
     change(api::kinds::shadow_pods, key, "",
            [&](json::object& next) { how(next["spec"].as_object()["pod"].as_object()); });

@@ -20,7 +20,7 @@ kube::net::ServerRequest request_with_token(std::string token, std::string addre
   return request;
 }
 
-/// Knows the token "good" and lets "admin" do everything to nodes.
+/// Knows the token "good", and allows "admin" everything on nodes.
 kube::Result<FakeAnswer> review(const kube::HttpRequest& request) {
   const auto body = kube::parse_json(request.body).value();
   std::string status;
@@ -118,7 +118,7 @@ TEST_CASE("a caller is let in by the review of what he wants with which node") {
                     .value());
   CHECK(world.authorize(admin, {"create", "proxy", "milan"}).has_value());
   CHECK(world.home.transport.requests.size() == 1);
-  // Another verb, node, or caller is another question.
+  // Another verb, node or caller needs another review.
   CHECK(world.authorize(admin, {"get", "proxy", "milan"}).has_value());
   CHECK(world.authorize(admin, {"create", "proxy", "turin"}).has_value());
   const auto refused = world.authorize({.name = "eve", .groups = {"a"}}, {"create", "proxy", "milan"});
@@ -225,13 +225,14 @@ TEST_CASE("unknown tokens of one address are looked at only so often, and harm n
     CHECK(refused.error().status == (i < 10 ? 401 : 429));
   }
   CHECK(asked() == 11);
-  // Who was let in before stays so, at once and after the answer has run out, from the same address too.
+  // A caller who was admitted before stays admitted, at once and after the cached answer has expired, even from the
+  // same address.
   CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
   CHECK(asked() == 11);
   world.wait(11s);
   CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
   CHECK(asked() == 12);
-  // Elsewhere nothing is held against anybody, and in a minute not here either.
+  // Other addresses are not affected, and after a minute neither is this one.
   CHECK(world.authenticate(request_with_token("Bearer bad", "10.0.0.2")).error().status == 401);
   world.wait(1min);
   CHECK(world.authenticate(request_with_token("Bearer bad-again")).error().status == 401);
@@ -284,7 +285,7 @@ asio::awaitable<void> ask_about(Authorizer& authorizer, std::string token, std::
   answers.push_back(caller ? 200 : caller.error().status);
 }
 
-/// So many requests at once, which all wait for the API server.
+/// That many concurrent requests, which all wait for the API server.
 asio::awaitable<void> ask_at_once(World& world, std::string token, int count, std::vector<int>& answers) {
   const auto executor = co_await asio::this_coro::executor;
   const auto held = world.home.transport.held = std::make_shared<kube::async::Event>(executor);
@@ -305,7 +306,7 @@ TEST_CASE("requests that bring one token at once are one question, and one stran
   world.home.simulator.run(ask_at_once(world, "bad", 30, answers));
   CHECK(answers == std::vector<int>(30, 401));
   CHECK(world.home.transport.requests.size() == 2);
-  // A failure is told to all, once; nobody asks again for another.
+  // A failure is returned to all; no caller repeats the review for another one.
   world.home.transport.answer = [](const kube::HttpRequest&) {
     return kube::fail(kube::Errc::connect, "no way there");
   };
@@ -342,10 +343,10 @@ TEST_CASE("strangers elsewhere take nothing from an address that somebody known 
   CHECK(world.authenticate(request_with_token("Bearer good", "10.0.0.9")).has_value());
   for (int i = 0; i < 1000; ++i)
     world.authenticate(request_with_token("Bearer bad-" + std::to_string(i), "10.1.0." + std::to_string(i)));
-  // All who are not known wait by now; a new token of the known one is looked at.
+  // All unknown callers wait by now; a new token of the known one is reviewed.
   CHECK(world.authenticate(request_with_token("Bearer new", "10.0.0.8")).error().status == 429);
   CHECK(world.authenticate(request_with_token("Bearer new", "10.0.0.9")).error().status == 401);
-  // What it brings is bounded, too, and it is believed in for a time only.
+  // Its tokens are bounded, too, and it is trusted only for a time.
   for (int i = 0; i < 9; ++i)
     CHECK(world.authenticate(request_with_token("Bearer x-" + std::to_string(i), "10.0.0.9")).error().status == 401);
   CHECK(world.authenticate(request_with_token("Bearer x-9", "10.0.0.9")).error().status == 429);

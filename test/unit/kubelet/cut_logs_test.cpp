@@ -1,4 +1,5 @@
-// Logs that are cut at each byte, over sockets: of the provider's answer, and of what the caller sends and reads.
+// Logs that are cut at each byte, over sockets: of the provider's answer, and of the bytes that the caller sends and
+// reads.
 #include <doctest/doctest.h>
 
 #include <boost/asio/ip/tcp.hpp>
@@ -30,12 +31,12 @@ const std::string log_end = "0\r\n\r\n";
 const std::string question =
     "GET /containerLogs/rome/web/main?follow=true HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
 
-/// A provider that says so much of a log, to each who asks.
+/// A provider that sends that much of a log to each caller.
 struct Provider {
   TaskGroup group;
   asio::ip::tcp::acceptor acceptor;
   std::string says;
-  bool stays = false;  // connected, when it has said that
+  bool stays = false;  // connected, after it has sent that
   int left_by_peer = 0;
 
   explicit Provider(const asio::any_io_executor& executor)
@@ -59,7 +60,7 @@ struct Provider {
   }
 };
 
-/// The kubelet API behind a server without TLS, for callers who are all let in.
+/// The kubelet API behind a server without TLS, which admits all callers.
 struct World {
   FakeTransport api_server{
       [](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}}; }};
@@ -104,7 +105,7 @@ struct World {
     co_await client->stop();
     co_await provider.group.stop();
   }
-  /// Until nobody is served and no log is open any more.
+  /// Waits until no caller is served and no log is open any more.
   asio::awaitable<void> quiet() {
     const auto limit = real.now() + 10s;
     const auto is_quiet = [this] {

@@ -1,5 +1,5 @@
-// Streams of the kubelet API that are cut at each of their bytes, on either side: nothing is left of them, everybody
-// hears of it in time, and what was cut does not look whole.
+// Streams of the kubelet API that are cut at each of their bytes, on either side: nothing is left of them, all sides
+// are notified in time, and cut data does not look complete.
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
@@ -30,12 +30,12 @@ constexpr std::size_t never = std::string::npos;
 
 /// Where a connection breaks, and how much has passed.
 struct Cut {
-  std::size_t in = never, out = never;  // that side hears, and says, so many bytes of ours and its own
+  std::size_t in = never, out = never;  // that side gets so many bytes of ours, and sends so many
   std::size_t came = 0, went = 0;
   bool is_cut() const { return in != never || out != never; }
 };
 
-/// Our end of a connection, which breaks where it is told to.
+/// Our end of a connection, which breaks at the given byte.
 class CutStream final : public kube::net::ByteStream {
  public:
   CutStream(std::unique_ptr<kube::net::ByteStream> under, Cut& cut) : under_(std::move(under)), cut_(cut) {}
@@ -72,7 +72,7 @@ std::unique_ptr<wire::CommandCodec> make_codec(bool is_spdy, CommandRole role) {
   return wire::make_websocket_command(role, {wire::CommandVersion::v5, false}, streams, [] { return 0U; });
 }
 
-/// One way to speak.
+/// One protocol.
 struct Dialogue {
   const char* title;
   const char* kind;  // of the gauge
@@ -81,7 +81,7 @@ struct Dialogue {
   bool is_provider_spdy;  // else a WebSocket
 };
 
-/// What both ends have heard.
+/// The bytes that both ends have received.
 struct Heard {
   std::string input;                   // by the provider
   std::string output, errors, status;  // by the caller
@@ -91,7 +91,7 @@ struct Heard {
   std::vector<std::weak_ptr<kube::test::Pipe>> pipes;
 };
 
-/// What came, and whether its end did.
+/// The received bytes, and whether their end was received.
 asio::awaitable<bool> read_all(CommandConnection& connection, Channel channel, std::string& all) {
   for (;;) {
     auto piece = co_await connection.read(channel);
@@ -217,7 +217,7 @@ struct World : liqo::test::OneNodeServer<UpgradingLink> {
     const auto begin = home.clock.now();
     co_await server.handle(request, response);
     heard.took = home.clock.now() - begin;
-    // Where it was never asked for.
+    // If it was never asked for.
     link->next.reset();
   }
 
@@ -234,7 +234,7 @@ constexpr Dialogue dialogues[] = {
     {"port-forward by SPDY", "port-forward", "/portForward/rome/web", true, true},
 };
 
-/// What holds of every dialogue, wherever it was cut.
+/// Checks of every dialogue, wherever it was cut.
 void check(const Dialogue& dialogue, const Heard& heard, const Cut& calling, const Cut& providing) {
   CAPTURE(std::string(dialogue.title));
   CAPTURE(calling.in);
@@ -246,7 +246,7 @@ void check(const Dialogue& dialogue, const Heard& heard, const Cut& calling, con
   for (const auto& pipe : heard.pipes) CHECK(pipe.expired());
   if (heard.is_input_whole) CHECK(heard.input == "hello");
   if (heard.is_whole) CHECK((heard.output == "hello" && heard.errors == "oops"));
-  // A caller that is there hears how it ended, whatever becomes of the provider.
+  // A connected caller learns how it ended, whatever becomes of the provider.
   if (!calling.is_cut() && !heard.is_whole) {
     const bool is_forward = std::string_view(dialogue.kind) == "port-forward";
     const auto result = wire::decode_result(wire::CommandVersion::v5, heard.status);

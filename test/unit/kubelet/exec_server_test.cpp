@@ -63,7 +63,7 @@ struct World {
                                                 make_codec(provider_protocol, CommandRole::client, wanted)))),
         local_codec(make_codec(local, CommandRole::server, wanted)) {}
 
-  /// Runs the caller's script against the provider's; everything must end by itself.
+  /// Runs the scripts of the caller and the provider; everything must end by itself.
   void run(Script call, Script provide) {
     simulator.run(
         [](World& w, Script user, Script command) -> asio::awaitable<void> {
@@ -378,7 +378,7 @@ TEST_CASE("stdin that the command does not take holds nothing up") {
   World world("websocket v5.channel.k8s.io", "websocket v5.channel.k8s.io", {.out = true});
   world.run(
       [](World& w) -> asio::awaitable<void> {
-        // Nobody asked for stdin; a caller may still send it.
+        // stdin was not requested; a caller may send it all the same.
         const std::string much(1 << 20, 'x');
         CHECK(co_await w.caller.write(Channel::in, much));
         CHECK(co_await read_all(w.caller, Channel::out) == "fine");

@@ -1,4 +1,4 @@
-// API servers in a function, and an HTTP answer that is only remembered: what tests of the kubelet API stand on.
+// Fakes for tests of the kubelet API: API servers in a function, and an HTTP answer that is only remembered.
 #pragma once
 
 #include <deque>
@@ -39,7 +39,7 @@ class FakeBody final : public kube::net::Body {
   std::optional<kube::Failure> failure_;
 };
 
-/// What a FakeTransport answers.
+/// The answer of a FakeTransport.
 struct FakeAnswer {
   int status = 200;
   std::vector<std::string> pieces;
@@ -65,10 +65,10 @@ class FakeTransport final : public kube::net::Transport {
 
   Answer answer;
   std::vector<kube::HttpRequest> requests;
-  std::shared_ptr<kube::async::Event> held;  ///< answers wait for it, where there is one
+  std::shared_ptr<kube::async::Event> held;  ///< answers wait for it, if there is one
 };
 
-/// Remembers what a handler answers.
+/// Remembers the answer of a handler.
 class FakeResponse final : public kube::net::ServerResponse {
  public:
   asio::awaitable<kube::Result<void>> send(int code, Headers fields, std::string text) override {

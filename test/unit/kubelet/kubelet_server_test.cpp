@@ -16,7 +16,7 @@ using liqo::test::FakeTransport;
 using liqo::test::make_tls;
 namespace asio = boost::asio;
 
-/// Lets "admin" do everything to every node, and "local" everything to the node milan.
+/// Allows "admin" everything on every node, and "local" everything on the node milan.
 kube::Result<FakeAnswer> review(const kube::HttpRequest& request) {
   const auto body = kube::parse_json(request.body).value();
   const std::string_view user = kube::string_at(body, {"spec", "user"});
@@ -30,7 +30,7 @@ struct World {
   FakeHome home{review};
   Authorizer authorizer{home.api, kube::Counter()};
   std::string trouble;  ///< of the pod
-  int looked = 0;       ///< how often it was asked what stands in the way
+  int looked = 0;       ///< how often the obstacles were looked up
   std::shared_ptr<FakeTransport> provider;
   KubeletServer server;
   FakeResponse response;

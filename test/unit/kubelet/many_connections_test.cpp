@@ -1,4 +1,4 @@
-// Three thousand connections of exec, attach and port-forward, ended in every way there is: nothing of them is left.
+// Three thousand connections of exec, attach and port-forward, ended in every possible way: nothing of them is left.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -41,7 +41,7 @@ std::unique_ptr<wire::CommandCodec> make_codec(bool spdy, CommandRole role) {
 
 using Pipes = std::vector<std::weak_ptr<kube::test::Pipe>>;
 
-/// A virtual kubelet, and what has come of its connections so far. Each asks for a pod of its own.
+/// A virtual kubelet, and the results of its connections so far. Each names a pod of its own.
 struct World : liqo::test::OneNodeServer<UpgradingLink> {
   std::map<std::string, std::shared_ptr<UpgradingLink>> links;
   Pipes pipes;
@@ -132,14 +132,14 @@ asio::awaitable<void> run_command(Connection& one, CommandConnection& provider) 
     for (const auto channel : {Channel::out, Channel::err, Channel::error}) provider.finish(channel);
     provider.close();
   } else {
-    // Without end: who ends it is somebody else.
+    // Without end: the other side ends it.
     const std::string block(1000, 'x');
     while (co_await provider.write(Channel::out, block)) {
     }
   }
 }
 
-/// What the caller does, and whether it has seen what it had to.
+/// Acts as the caller, and returns whether it has seen what it had to.
 asio::awaitable<bool> call_command(Connection& one, CommandConnection& caller, TaskGroup& serving) {
   if (!co_await caller.ready(one.clock.deadline_in(30s))) co_return false;
   if (one.end == End::provider_refuses) {
@@ -189,7 +189,7 @@ asio::awaitable<void> run_command_connection(Connection& one) {
 
 // -- port-forward -----------------------------------------------------------------------------------------------------
 
-/// Opens a stream, and answers what is heard on it.
+/// Opens a stream, and returns the bytes that are received on it.
 asio::awaitable<SpdyPeer::Heard*> open(SpdyPeer& caller, std::string type) {
   const auto id = caller.session.open({{"streamtype", type}, {"port", "80"}, {"requestid", "0"}}).value();
   caller.flush();
@@ -262,7 +262,7 @@ asio::awaitable<void> run_all(World& world, std::size_t count) {
   }
 }
 
-/// Runs so many, and answers how many bytes are allocated when they are over.
+/// Runs that many, and returns how many bytes are allocated after their end.
 std::size_t live_heap_after(World& world, std::size_t count) {
   world.good = 0;
   world.home.simulator.run(run_all(world, count), 24h * 365);
@@ -274,7 +274,7 @@ std::size_t live_heap_after(World& world, std::size_t count) {
   CHECK(world.server.counters().connections == 0);
   for (const std::string_view kind : kinds) CHECK(world.gauge("liqod_kubelet_streams", kind) == 0);
   world.pipes = Pipes();
-  // What the API server at home was asked is remembered by its fake.
+  // The fake of the API server at home remembers its requests.
   world.home.transport.requests = std::vector<kube::HttpRequest>();
   return kube::testing::allocated_bytes();
 }
@@ -283,7 +283,7 @@ std::size_t live_heap_after(World& world, std::size_t count) {
 
 TEST_CASE("after three thousand connections no task, no stream, no socket and no memory is left") {
   World world;
-  // What is made once and kept is there after the first ones.
+  // Objects that are made once and kept exist after the first connections.
   const std::size_t before = live_heap_after(world, 500);
   const std::size_t after = live_heap_after(world, 3'000);
   CAPTURE(before);

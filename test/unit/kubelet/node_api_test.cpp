@@ -1,4 +1,4 @@
-// Requests that come to the port of one virtual node.
+// Requests to the port of one virtual node.
 #include "kubelet/node_api.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,8 @@ using liqo::test::FakeResponse;
 using liqo::test::FakeTransport;
 using liqo::test::make_tls;
 
-/// "admin" may do everything with every node; "local" everything, and "viewer" only see pods, of the node milan.
+/// "admin" may do everything with every node, "local" everything with the node milan; "viewer" may only see the pods of
+/// milan.
 kube::Result<FakeAnswer> review(const kube::HttpRequest& request) {
   const auto body = kube::parse_json(request.body).value();
   const std::string_view user = kube::string_at(body, {"spec", "user"});

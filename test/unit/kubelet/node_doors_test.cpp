@@ -19,11 +19,11 @@ namespace asio = boost::asio;
 namespace labels = liqo::api::labels;
 using Names = std::set<std::string>;
 
-// Below those that a kernel gives to connections that are made, which would be in the way now and then.
+// Below the ephemeral ports of the kernel, which would be taken from time to time.
 constexpr std::uint16_t first = 21250;
 const std::string selector = std::string(labels::type) + "=" + std::string(labels::type_virtual_node);
 
-/// A server of the ports 21250 to 21253 at home, where Nodes are as `show` and `hide` say.
+/// A server of the ports 21250 to 21253; `show` and `hide` add and remove Nodes at home.
 struct World {
   FakeHome home{[](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {"{}"}}; }};
   kube::InformerSet informers{home.simulator.executor(), home.api, home.metrics};
@@ -54,7 +54,7 @@ struct World {
 
   bool are_missing(int count) { return home.metrics.text().contains("\nmissing " + std::to_string(count) + "\n"); }
 
-  /// Whether somebody listens there.
+  /// Whether the port is open.
   bool is_open(std::uint16_t port) {
     kube::net::HttpServer other(home.simulator.executor(), home.clock, {.address = "127.0.0.1", .port = port}, {});
     return !other.listen().has_value();

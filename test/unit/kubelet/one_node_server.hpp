@@ -11,14 +11,14 @@
 
 namespace liqo::test {
 
-/// `Link` is the provider: what requests and upgrades go to. It is there before anybody asks.
+/// `Link` is the provider, to which requests and upgrades go. It exists before the first request.
 template <class Link>
 struct OneNodeServer {
   FakeHome home{
       [](const kube::HttpRequest&) { return FakeAnswer{.status = 201, .pieces = {R"({"status":{"allowed":true}})"}}; }};
   kubelet::Authorizer authorizer{home.api, kube::Counter()};
   std::shared_ptr<Link> link;
-  std::function<std::shared_ptr<Link>(const std::string& pod)> find;  // where each pod has a link of its own
+  std::function<std::shared_ptr<Link>(const std::string& pod)> find;  // set if each pod has a link of its own
   kubelet::KubeletServer server{home.environment,
                                 authorizer,
                                 [this](const std::string&, const std::string& pod) -> kube::Result<kubelet::PodRoute> {

@@ -66,7 +66,7 @@ struct World {
   struct Pair {
     std::uint32_t error = 0, data = 0;
   };
-  /// As Go's clients do it.
+  /// As Go's clients do.
   asio::awaitable<Pair> forward(std::string port) {
     const std::string request = std::to_string(next_request++);
     Pair pair;

@@ -17,8 +17,8 @@ using liqo::test::make_tls;
 namespace asio = boost::asio;
 namespace wire = kube::wire;
 
-/// A connection to the provider. `during` runs while a request is under way; after it the connection counts that it is
-/// still there.
+/// A connection to the provider. `during` runs while a request is under way; after it the connection counts that it
+/// still exists.
 class Link final : public kube::net::Transport, public kube::net::Upgrader {
  public:
   Link(int& asked, std::function<void()> during) : asked_(asked), during_(std::move(during)) {}
@@ -84,7 +84,7 @@ struct World {
     home.simulator.run(server.handle(made, response));
   }
 
-  /// Runs a command and answers with the Status that the caller reads.
+  /// Runs a command and returns the Status that the caller reads.
   std::string run_command() {
     auto made = request("POST", "/exec/rome/web/main?command=true&output=1");
     made.headers = {
@@ -109,7 +109,7 @@ struct World {
     return status;
   }
 
-  /// Opens a connection to a port and answers with what the caller reads on the error stream.
+  /// Opens a connection to a port and returns what the caller reads on the error stream.
   std::string forward_port() {
     auto made = request("POST", "/portForward/rome/web?port=80");
     made.headers = {

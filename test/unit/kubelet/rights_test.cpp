@@ -1,5 +1,5 @@
-// Who may ask for what at the port of a virtual node: the table of docs/security.md. What is asked of the API server
-// for each path is exactly what is written here, and what it answers decides.
+// The rights of callers at the port of a virtual node: the table of docs/security.md. For each path exactly the rights
+// in this table are reviewed, and the answer of the API server decides.
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
@@ -14,9 +14,9 @@ using liqo::test::FakeHome;
 using liqo::test::FakeResponse;
 using liqo::test::FakeTransport;
 
-/// What the roles of each give him on the node milan. "viewer" and "developer" have ClusterRoles `view` and `edit` in a
-/// namespace, which say nothing of nodes; "monitor" may get nodes/metrics, "reader" get nodes/proxy, and "admin"
-/// everything with nodes/proxy.
+/// The rights that each caller's roles give on the node milan. "viewer" and "developer" have the ClusterRoles `view`
+/// and `edit` in a namespace, which give no rights on nodes. "monitor" may get nodes/metrics, "reader" get nodes/proxy,
+/// and "admin" everything with nodes/proxy.
 bool has_right(std::string_view user, std::string_view verb, std::string_view subresource) {
   if (user == "monitor") return verb == "get" && subresource == "metrics";
   if (user == "reader") return verb == "get" && subresource == "proxy";
@@ -89,12 +89,12 @@ TEST_CASE("who may ask for what: each path, each caller, and what is asked of th
   struct Row {
     const char* method;
     const char* target;
-    const char* asked;  // of whoever is refused: all of it
+    const char* asked;  // of a refused caller: all of it
     int monitor, reader, admin;
   };
   const Row rows[] = {
       {"GET", "/containerLogs/rome/web/main", "get proxy;", 403, 200, 200},
-      // Past the rights: 400 where no upgrade is asked for, 404 for a pod that is not there.
+      // Past the rights: 400 if no upgrade is asked for, 404 for a pod that is not there.
       {"GET", "/exec/rome/web/main?command=id&output=1", "create proxy;", 403, 403, 400},
       {"POST", "/exec/rome/web/main?command=id&output=1", "create proxy;", 403, 403, 400},
       {"GET", "/attach/rome/web/main?output=1", "create proxy;", 403, 403, 400},
@@ -117,7 +117,7 @@ TEST_CASE("who may ask for what: each path, each caller, and what is asked of th
       {"POST", "/run/rome/web/main?cmd=id", "create proxy;", 403, 403, 501},
       {"POST", "/checkpoint/rome/web/main", "create checkpoint;", 403, 403, 403},
       {"GET", "/logs/", "get log;", 403, 403, 403},
-      // What is nowhere, or is crooked, is asked for as the least that there is, whatever it looks like.
+      // A path that does not exist, or is malformed, needs the default right, whatever it looks like.
       {"GET", "/", "get proxy;", 403, 404, 404},
       {"POST", "/debug/pprof/heap", "get proxy;", 403, 404, 404},
       {"GET", "/metrics/../exec/rome/web/main", "get proxy;", 403, 404, 404},
@@ -135,7 +135,7 @@ TEST_CASE("who may ask for what: each path, each caller, and what is asked of th
     CAPTURE(title);
     const auto ask = [&world, &row](std::string_view user) {
       world.asked.clear();
-      // What is remembered of the row before is not of this one.
+      // Cached answers of the row before must not be used for this one.
       world.home.simulator.run(world.home.clock.sleep(std::chrono::seconds(11)));
       return world.ask(user, row.method, row.target);
     };

@@ -28,7 +28,7 @@ kube::Object stored_request(const kube::net::CertificateSubject& subject) {
 
 const std::vector<std::string> nodes = {"milan", "turin"};
 
-/// A replica that is told whether it leads.
+/// A replica whose leadership the test sets.
 struct Replica final : kube::Leadership {
   using kube::Leadership::Leadership;
   using kube::Leadership::set_leading;
@@ -162,7 +162,7 @@ TEST_CASE("a certificate is asked for, waited for, used, cleared away and renewe
       object["status"] =
           json::object{{"conditions", json::array{json::object{{"type", "Denied"}, {"message", "not you"}}}}};
     } else if (polls % 5 == 0) {
-      // Signed by somebody, for another key: the fake has no CA. It must not be used.
+      // Signed for another key: the fake has no CA. It must not be used.
       const auto other =
           kube::net::make_self_signed(serving_subject("milan", "10.1.2.3"), world->clock.wall(), 1h).value();
       object["status"] = json::object{{"certificate", kube::encode_base64(other.certificate_pem)}};
@@ -240,7 +240,7 @@ TEST_CASE("a replica that does not lead asks for nothing, and at once when it le
         CHECK(posts == 1);
         co_await w.clock.sleep(1min);
         CHECK(gets > 50);
-        // What it has asked for is nobody's when another one leads.
+        // No replica uses its request when another one leads.
         r.set_leading(false);
         co_await w.clock.sleep(2s);
         const int before = gets;

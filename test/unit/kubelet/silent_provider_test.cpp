@@ -1,5 +1,5 @@
-// A provider that does not answer: kubectl hears within five seconds which one it is, and where it only takes its time,
-// it is waited for.
+// A provider that does not answer: kubectl gets its name within five seconds. A provider that is only slow is waited
+// for.
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
@@ -30,7 +30,7 @@ class SlowBody final : public kube::net::Body {
   kube::async::Clock& clock_;
 };
 
-/// A provider of which logs come after a while, and new connections never or at once.
+/// A provider whose logs come after a while, and whose new connections are made never or at once.
 class Link final : public kube::net::Transport, public kube::net::Upgrader {
  public:
   Link(kube::async::Clock& clock, kube::Duration log_after, bool can_be_reached)

@@ -47,7 +47,7 @@ class SpdyPeer {
     co_await writing.stop();
   }
 
-  /// Waits until that holds.
+  /// Waits until the condition holds.
   template <class Holds>
   asio::awaitable<void> until(Holds holds) {
     while (!holds() && !ended) {

@@ -1,5 +1,5 @@
-// What a port-forward holds while nobody reads on either side, counted on the heap. TLS is not in it: its two
-// connections take some 90 KiB more, and bench/README.md says what all of it comes to.
+// The memory of a port-forward while neither side reads, counted on the heap. TLS is not included: its two connections
+// take some 90 KiB more, and bench/README.md has the total.
 #include <doctest/doctest.h>
 
 #include "fakes.hpp"
@@ -17,8 +17,8 @@ namespace asio = boost::asio;
 
 std::uint32_t no_mask() { return 0; }
 
-/// A peer that takes so many writes and then none any more, that says one thing behind each of the first ones, and that
-/// sends the same bytes without end behind the last.
+/// A peer that takes that many writes and then no more. It sends one answer after each of the first ones, and the same
+/// bytes without end after the last.
 struct Conversation {
   std::size_t takes;
   std::vector<std::string> answers;  // the one at i once i writes were taken
@@ -84,7 +84,7 @@ Conversation caller() {
   return said;
 }
 
-/// Our error stream, its end and our data stream are taken; replies are heard to both.
+/// Our error stream, its end and our data stream are taken; replies to both are received.
 Conversation provider() {
   const auto message = [](const std::string& bytes) {
     wire::WebSocketCodec codec(wire::WebSocketRole::server, no_mask);

@@ -1,4 +1,4 @@
-// A provider that is asked for streams.
+// A fake provider that accepts streams.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace liqo::test {
 
 namespace asio = boost::asio;
 
-/// Grants each upgrade with the stream that lies ready, unless there is a refusal.
+/// Answers each upgrade with the prepared stream, unless there is a refusal.
 class UpgradingLink final : public kube::net::Transport, public kube::net::Upgrader {
  public:
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest, kube::Deadline) override {

@@ -1,4 +1,4 @@
-// Usage of a virtual node, asked of a provider that may say anything, or nothing.
+// Usage of a virtual node, from a provider that may send anything, or nothing.
 #include "kubelet/usage_api.hpp"
 
 #include <doctest/doctest.h>
@@ -49,7 +49,7 @@ class StuckTransport final : public kube::net::Transport {
   std::string piece_;
 };
 
-/// The node milan with pods shop/one and shop/two, which its provider tells of as in `said`.
+/// The node milan with pods shop/one and shop/two, whose usage its provider reports as in `said`.
 struct World {
   std::set<std::string> pods{"one", "two"};
   std::vector<std::string> nodes{"milan"};
@@ -235,7 +235,7 @@ TEST_CASE("a provider that is out of reach fails the scrape, as a kubelet does t
       return kube::fail(kube::Errc::connect, "no route");
     });
     world.ask(endpoint);
-    // kubectl shows the words of a 502, and of a 503 only that it is one.
+    // kubectl shows the message of a 502, but only the code of a 503.
     CHECK(world.response.status == 502);
     CHECK(world.response.body == "cluster milan cannot be reached: no route");
   }
@@ -249,7 +249,7 @@ TEST_CASE("a hundred megabytes cost one refusal, or a cut, and no memory") {
     world.provider = std::make_shared<StuckTransport>(world.home.clock, bomb);
     world.ask(endpoint);
     if (endpoint == Endpoint::metrics_cadvisor) {
-      // Some of it was passed on already.
+      // A part of it was passed on already.
       CHECK(world.response.status == 200);
       CHECK(world.response.aborted);
       CHECK(world.response.body.size() <= 1U << 20);
@@ -279,7 +279,7 @@ TEST_CASE("series that are made up by the thousand fill nobody who scrapes the n
   world.ask(Endpoint::metrics_cadvisor);
   CHECK(world.response.status == 503);
   CHECK(world.response.body == "cluster milan tells more than 3000 series of 2 pods");
-  // Where it was begun it is cut, so that it is not taken for all.
+  // An answer that was begun is cut, so that it does not look complete.
   world.said = std::vector<std::string>(10, series(1, "one") + "m{namespace=\"shop\",pod=\"two\",made=\"" +
                                                 std::string(40'000, 'x') + "\"} 1\n" + series(499, "two"));
   world.ask(Endpoint::metrics_cadvisor);

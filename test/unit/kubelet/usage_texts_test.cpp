@@ -1,4 +1,4 @@
-// The figures of a node as metrics-server, Prometheus and readers of statistics get them.
+// The usage of a node as metrics-server, Prometheus and readers of statistics get it.
 #include "kubelet/usage_texts.hpp"
 
 #include <doctest/doctest.h>
@@ -54,7 +54,7 @@ TEST_CASE("figures are told by families, with their times, the node last") {
     at = found;
   }
   CHECK(text.contains("# TYPE container_start_time_seconds gauge\n"));
-  // What nobody has is not begun.
+  // A family without values is not begun.
   CHECK_FALSE(text.contains("swap"));
 }
 

@@ -1,4 +1,4 @@
-// When a stored ShadowPod proves that whoever asked for it is an API server.
+// A stored ShadowPod may prove that the caller who asked about it is an API server.
 #include "quota/caller_proofs.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// The machine of a desk: by which Quota a batch is decided, and what has to be read or written before anybody is told.
+// The state machine of a desk: the Quota by which a batch is decided, and the reads and writes before its verdicts are
+// passed on.
 #include "quota/desk_look.hpp"
 
 #include <doctest/doctest.h>

@@ -37,7 +37,7 @@ TEST_CASE("a reservation is due once it has been known for so long, however ofte
     CAPTURE(c.key);
     CHECK(known.is_due(c.key, start + c.after, 70s) == c.due);
   }
-  // One that comes again begins anew.
+  // A reservation that returns begins again.
   known.adopt(record({"b"}), "3", 0, start + 100s);
   CHECK_FALSE(known.is_due("b", start + 169s, 70s));
   CHECK(known.is_due("b", start + 170s, 70s));
@@ -54,7 +54,7 @@ TEST_CASE("a record is taken over from the cache if it is newer, and no read or 
   known.distrust();
   CHECK(known.needs_read());
   CHECK_FALSE(known.is_older_than(8));
-  // What nobody has made yet another replica may make.
+  // Another replica may make a record that does not exist yet.
   known.adopt_none(3, start);
   CHECK(known.needs_read());
   CHECK(known.is_older_than(8));
@@ -86,7 +86,7 @@ TEST_CASE("what is known of a reservation goes with it") {
     known.mark_doubtful(key);
     CHECK(known.note_unclear(key, 40) == 40);
   }
-  // A restored database has lower versions: the lowest tells.
+  // A restored database has lower versions: the lowest one counts.
   CHECK(known.note_unclear("a", 50) == 40);
   CHECK(known.note_unclear("a", 30) == 30);
   known.adopt(record({"a"}), "2", 0, start);

@@ -1,5 +1,5 @@
-// What the records of reservations cost the API server while a replica sees late what is stored, and how long
-// admissions wait for it.
+// The cost of the records of reservations for the API server while a replica's watch is late, and how long admissions
+// wait.
 #include <map>
 
 #include "ledger_fixture.hpp"

@@ -1,4 +1,4 @@
-// One quota ledger over a fake API server, for tests of what it says and counts.
+// One quota ledger over a fake API server, for tests of its verdicts and counts.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ namespace json = kube::json;
 using api::kinds::runtime_classes;
 inline const kube::ObjectKey quota_key{"liqo-tenant-rome", "pool"};
 
-/// Shows each request before it is sent, and has some fail.
+/// Shows each request before it is sent, and makes some fail.
 class SeenTransport final : public kube::net::Transport {
  public:
   explicit SeenTransport(kube::testing::SimLink& link) : next_(link) {}
@@ -28,13 +28,13 @@ class SeenTransport final : public kube::net::Transport {
                                                                  kube::Deadline deadline) override {
     if (seen) seen(request);
     if (holds) co_await holds(request);
-    // As our own client does with an answer that it cannot take.
+    // As our own client fails for an answer that it cannot accept.
     if (fails && fails(request)) co_return kube::fail(kube::Errc::too_large, "the header is too large");
     co_return co_await next_.send(std::move(request), deadline);
   }
   std::function<void(const kube::HttpRequest& request)> seen;
   std::function<bool(const kube::HttpRequest& request)> fails;
-  /// Holds a request up before it is sent.
+  /// Delays a request before it is sent.
   std::function<boost::asio::awaitable<void>(const kube::HttpRequest& request)> holds;
 
  private:
@@ -91,7 +91,7 @@ class LedgerFixture : public kube::testing::BasicOneCluster<SeenTransport> {
     REQUIRE(reaches([&] { return ledger.has_synced(); }));
   }
   void spawn(boost::asio::awaitable<void> task) { group.spawn(std::move(task)); }
-  /// Ends the ledger alone.
+  /// Ends only the ledger.
   void stop_ledger() { simulator.run(serving_.stop()); }
   void stop() {
     BasicOneCluster::stop();
@@ -110,12 +110,12 @@ class LedgerFixture : public kube::testing::BasicOneCluster<SeenTransport> {
     REQUIRE(reaches([&] { return answers() > before; }));
     return *verdicts_.back();
   }
-  /// Asks and goes on.
+  /// Asks the ledger without waiting for the answer.
   void ask(json::object shadow, core::Claimant claimant = {}, bool dry_run = false) {
     shadow["metadata"].get_object()["uid"] = "uid-" + std::to_string(++asked_);
     group.spawn(ask(ledger, kube::Object(std::move(shadow)), verdicts_.emplace_back(), std::move(claimant), dry_run));
   }
-  /// To how many of those there is an answer.
+  /// The number of these questions that are answered.
   std::size_t answers() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(verdicts_, [](const auto& verdict) { return verdict.has_value(); }));

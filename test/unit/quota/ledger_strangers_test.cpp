@@ -1,4 +1,4 @@
-// What reviews that no API server has sent do to the record of a Quota: nothing that lasts, and nothing to others.
+// Reviews that no API server has sent have no lasting effect on the record of a Quota, and none on other callers.
 #include "kube/async/timeout.hpp"
 #include "ledger_fixture.hpp"
 
@@ -18,7 +18,7 @@ core::LedgerRecord record_of(LedgerFixture& fixture) {
   return core::LedgerRecord::read(kube::Object(json::object(*tree))).value();
 }
 
-/// Stored by somebody else.
+/// Stored by another replica.
 void write_record(LedgerFixture& fixture, const std::string& text) {
   kube::Object config_map = core::forge_ledger("liqo", quota_key, {});
   config_map.tree()["data"] = json::object{{core::ledger_key, text}};
@@ -78,7 +78,7 @@ TEST_CASE("long names take nothing of the record, and answer for themselves only
   const kube::TimePoint start = fixture.simulator.clock().now();
   CHECK(fixture.judge(LedgerFixture::shadow("next", "1m")).ruling == Ruling::admitted);
   CHECK(fixture.simulator.clock().now() - start < 200ms);
-  // Somebody who may be an API server is let in with it, and nobody with a name that no pod can have.
+  // A caller that may be an API server is admitted with it, and no caller with an impossible name of a pod.
   CHECK(fixture.judge(LedgerFixture::shadow(std::string(2'000, 'a'), "1m"), stranger(true)).ruling == Ruling::admitted);
   CHECK(fixture.judge(LedgerFixture::shadow(std::string(8'192, 'a'), "1m"), stranger(true)).ruling == Ruling::refused);
   fixture.stop();
@@ -101,7 +101,7 @@ TEST_CASE("who does not fit into a full record is told to ask again, and the oth
   CHECK(verdicts[2].text.contains("is full"));
   CHECK(fixture.judge(LedgerFixture::shadow("small", "1m")).ruling == Ruling::admitted);
   CHECK(record_of(fixture).text().size() <= core::max_ledger_bytes);
-  // There is room again when what was never stored has expired.
+  // There is room again when reservations that were never stored have expired.
   static_cast<void>(fixture.simulator.run_for(3min));
   CHECK(record_of(fixture).text().size() < 1'000);
   CHECK(fixture.judge(LedgerFixture::shadow(std::string(4'000, 'b'), "1m")).ruling == Ruling::admitted);

@@ -1,4 +1,4 @@
-// What is shown of the use of quotas, over a fake API server: how often it is written, and where it cannot be.
+// The displayed usage of quotas, over a fake API server: how often it is written, and what happens if it cannot be.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -25,7 +25,7 @@ class Follower final : public kube::Leadership {
   using Leadership::Leadership;
 };
 
-/// One replica's ledger and display beside a Quota of eight cores.
+/// One replica's ledger and display with a Quota of eight cores.
 struct Display : kube::testing::OneCluster {
   explicit Display(bool leads = true)
       : kube::testing::OneCluster({.name = "milan", .actor = "liqod", .component = "liqo", .random = 1}),

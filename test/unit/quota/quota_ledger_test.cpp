@@ -1,4 +1,4 @@
-// The quota ledger of one replica: what it counts. That no replica ever admits too much is for its simulation.
+// The counting of one replica's quota ledger. Its simulation checks that no replica ever admits too much.
 #include "core/common/peer_names.hpp"
 #include "core/offloading/provider_pod.hpp"
 #include "ledger_fixture.hpp"
@@ -78,7 +78,7 @@ TEST_CASE("after a restore of the database the ledger admits again by itself, wh
     static_cast<void>(fixture.simulator.run_for(8s));
     fixture.link.heal();
     const auto healed = fixture.simulator.clock().now();
-    // What was lost is free again.
+    // Resources of the lost pod are free again.
     bool admitted = false;
     while (!admitted && fixture.simulator.clock().now() - healed < 1min) {
       admitted = fixture.admits(LedgerFixture::shadow("new", "5"));
@@ -94,7 +94,7 @@ TEST_CASE("a record whose floor lies in the future of its server is computed ane
   fixture.apply(api::kinds::shadow_pods, LedgerFixture::shadow("web", "1"));
   fixture.start();
   REQUIRE(fixture.admits(LedgerFixture::shadow("first", "1")));
-  // As another replica may write it that has not heard of the restore.
+  // As another replica may write it that does not know of the restore.
   core::LedgerRecord record;
   record.floor = fixture.server.store().version() + 1'000'000;
   const kube::Object forged = core::forge_ledger("liqo", quota_key, record);
@@ -141,7 +141,7 @@ TEST_CASE("refusals are counted by consumer and reason") {
       "operator"));
   CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "1")));
   CHECK(counts(R"(cluster_id="rome",reason="cordoned")"));
-  // Nobody is named where nobody's Quota is there.
+  // No consumer is named if there is no Quota.
   CHECK(fixture.metrics.text().find(R"(reason="no_quota"} 0)") != std::string::npos);
   static_cast<void>(fixture.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
   static_cast<void>(fixture.simulator.run_for(5s));
@@ -161,12 +161,12 @@ TEST_CASE("a repeated POST is not told that the quota is full of its own first o
   // Others are refused, and so is what would not fit without the first one either.
   CHECK(fixture.judge(LedgerFixture::shadow("db", "5")).ruling == Ruling::refused);
   CHECK(fixture.judge(LedgerFixture::shadow("web", "9")).ruling == Ruling::refused);
-  // Where there is room both count, because either may be stored; a third has to wait.
+  // If there is room both count, because either may be stored; a third has to wait.
   CHECK(fixture.judge(LedgerFixture::shadow("mail", "1")).ruling == Ruling::admitted);
   CHECK(fixture.judge(LedgerFixture::shadow("mail", "1")).ruling == Ruling::admitted);
   CHECK(fixture.judge(LedgerFixture::shadow("mail", "1")).ruling == Ruling::unavailable);
   CHECK(fixture.judge(LedgerFixture::shadow("db", "2")).ruling == Ruling::refused);
-  // What was never stored expires, and then there is room for all.
+  // Reservations that were never stored expire, and then there is room for all.
   static_cast<void>(fixture.simulator.run_for(90s));
   CHECK(fixture.judge(LedgerFixture::shadow("web", "5")).ruling == Ruling::admitted);
   fixture.stop();
@@ -211,7 +211,7 @@ TEST_CASE("of a Quota that went nothing is kept once its last admission has expi
     CHECK_FALSE(fixture.admits(LedgerFixture::shadow("more", "5")));
     CHECK(fixture.metrics.text().contains("reason=\"no_room\""));
     static_cast<void>(fixture.server.remove(api::kinds::quotas, quota_key, {}, "operator"));
-    // It may still be on its way into storage.
+    // It may still be stored.
     static_cast<void>(fixture.simulator.run_for(60s));
     CHECK(fixture.records() == 1);
     CHECK_FALSE(fixture.admits(LedgerFixture::shadow("web", "5")));
@@ -294,7 +294,7 @@ TEST_CASE("a pod that grows takes the difference from when it is let, and no mor
   Growing f("1");
   CHECK(f.resize("6").ruling == core::QuotaVerdict::Ruling::admitted);
   CHECK_FALSE(f.admits(LedgerFixture::shadow("other", "3")));
-  // Of what is asked from one version one will be stored, and until it is known which each counts.
+  // Only one of several changes from one version will be stored, and each counts until it is known which.
   CHECK(f.resize("4").ruling == core::QuotaVerdict::Ruling::refused);
   CHECK(f.resize("2").ruling == core::QuotaVerdict::Ruling::admitted);
   f.store("6");
@@ -327,7 +327,7 @@ TEST_CASE("a pod that shrinks reserves nothing, and may where the quota takes no
   CHECK(more.ruling == core::QuotaVerdict::Ruling::refused);
   CHECK(more.reason == core::QuotaRefusal::cordoned);
   f.store("1");
-  // Its Pod may be on its way with what was asked for before.
+  // Its Pod may still be created with the earlier requests.
   static_cast<void>(f.simulator.run_for(1min));
   CHECK(f.used_cpu() == "4");
   kube::Object pod = core::forge_provider_pod(f.stored());
@@ -386,7 +386,7 @@ TEST_CASE("a Pod whose ShadowPod came and went between two lists counts, though 
   LedgerFixture f;
   f.server.manners().streaming_lists = kube::testing::FakeManners::StreamingLists::off;
   f.start();
-  // ShadowPods are listed anew, Pods only where somebody asks for that: their watch cannot be opened again.
+  // ShadowPods are listed again, Pods only when the test allows it: their watch cannot be opened again.
   bool pods_answer = false;
   f.transport.fails = [&](const kube::HttpRequest& request) {
     return request.target.starts_with("/api/v1/pods?") &&

@@ -1,5 +1,5 @@
-// What is known for certain before another slice is granted more: how much pods hold, and that nobody admits any more
-// by a Quota of before.
+// The facts that must be certain before another slice is granted more: how much pods hold, and that no replica admits
+// by an earlier Quota any more.
 #include <array>
 
 #include "core/common/peer_names.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 const kube::ObjectKey record_key{"liqo", core::ledger_name(quota_key)};
 
-/// Holds the first write of a record up for a while, as a slow network does; the Quota that is read beside it is not.
+/// Delays the first write of a record for a while, as a slow network does, but not the concurrent read of the Quota.
 struct SlowWrites : LedgerFixture {
   void hold_next_record() {
     transport.holds = [this](const kube::HttpRequest& request) -> boost::asio::awaitable<void> {
@@ -18,7 +18,7 @@ struct SlowWrites : LedgerFixture {
       co_await simulator.clock().sleep(200ms);
     };
   }
-  /// Asks for a pod, and does this while the record that admits it is on its way.
+  /// Asks for a pod, and runs `meanwhile` while the write of the record that admits it is under way.
   core::QuotaVerdict judge_while(json::object pod, const std::function<void()>& meanwhile) {
     hold_next_record();
     ask(std::move(pod));
@@ -140,7 +140,7 @@ TEST_CASE("what a user holds is known with all that is admitted, also once its Q
   CHECK(milan.settle());
   CHECK(milan.named() == milan.stored_quota());
   CHECK(milan.held_cpu() == "3");
-  // Nothing has changed, so that nothing is written.
+  // Nothing has changed, so nothing is written.
   const auto version = milan.server.get(kube::resources::config_maps, record_key);
   CHECK(milan.settle());
   CHECK(milan.server.get(kube::resources::config_maps, record_key) == version);
@@ -181,7 +181,7 @@ TEST_CASE("all ShadowPods are read once, however many slices there are and howev
   CHECK(milan.lists == 1);
   for (int i = 0; i < 3; ++i) CHECK(milan.settle());
   CHECK(milan.lists == 1);
-  // A slice that goes with its record, which this leader removes, costs nothing either.
+  // A removed slice whose record this leader removes costs nothing either.
   REQUIRE(milan.admits(milan.shadow("web-0", "3"), "uid-of-web-0"));
   json::object shadow = milan.shadow("web-0", "3");
   shadow["metadata"].as_object()["uid"] = "uid-of-web-0";
@@ -204,7 +204,7 @@ TEST_CASE("pods that are refused for a Quota without a record have nothing liste
   milan.count_lists("shadowpods");
   for (int i = 0; i < 10; ++i) CHECK_FALSE(milan.admits(milan.shadow("web-" + std::to_string(i), "9")));
   CHECK(milan.records() == 0);
-  // Once where the desk is opened.
+  // Once when the desk is opened.
   CHECK(milan.lists <= 2);
   milan.lists = 0;
   CHECK(milan.admits(milan.shadow("db-0", "3")));
@@ -247,7 +247,7 @@ TEST_CASE("slices of a consumer that ask for more together share a round, and th
   REQUIRE(milan.reaches([&] { return std::ranges::all_of(results, [](const auto& one) { return one.has_value(); }); }));
   for (const auto& result : results) CHECK(result->has_value());
   CHECK(milan.lists == 1);
-  // Who comes after it has begun may know of more than it has seen.
+  // A caller that comes after it has begun may know of more than it has seen.
   const kube::Duration left = milan.ledger.settles_in("liqo-tenant-rome");
   CHECK(left > 0s);
   CHECK(left <= 1s);

@@ -1,4 +1,4 @@
-// How new the cache of ShadowPods has to be for users without a record, through every order in which records go.
+// How new the cache of ShadowPods has to be for users without a record, for every order in which records are removed.
 #include "quota/unrecorded_versions.hpp"
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ kube::Result<void> refused(int code) {
       {.code = code, .reason = "", .message = "no", .causes = {}, .retry_after = std::nullopt}));
 }
 
-/// What was listed when the newest version was 40, and the cache of records had been listed once.
+/// The result of a list when the newest version was 40, and the cache of records had been listed once.
 UnrecordedVersions listed() {
   UnrecordedVersions versions;
   CHECK(versions.end_list(versions.begin_list(1), 40));
@@ -79,7 +79,7 @@ TEST_CASE("what was listed holds until a record goes of which nobody here knows 
     c.meanwhile(versions);
     CHECK(versions.is_known(1) == c.is_known);
     if (c.is_known) CHECK(versions.floor() == c.floor);
-    // Between two lists of records some may have gone untold.
+    // Between two lists of records some may have been removed unseen.
     CHECK_FALSE(versions.is_known(2));
   }
 }

@@ -58,7 +58,7 @@ struct World {
     simulator.run(group.stop());
   }
 
-  /// What the API server says of its front proxy; "" = it has none.
+  /// The front-proxy CA of the API server; "" = it has none.
   void name_front_proxy(const std::string& ca) {
     json::object data{{"client-ca-file", "another"}};
     if (!ca.empty()) {
@@ -70,7 +70,7 @@ struct World {
     static_cast<void>(server.remove(kube::resources::config_maps, map, {}, "kubernetes"));
     REQUIRE(server.create(kube::resources::config_maps, {{"metadata", metadata}, {"data", data}}, "kubernetes"));
   }
-  /// The API server, which looks at the APIService now and then.
+  /// The API server, which checks the APIService from time to time.
   boost::asio::awaitable<void> answer() {
     for (;;) {
       co_await simulator.clock().sleep(5s);
@@ -96,7 +96,7 @@ struct World {
     return reasons;
   }
   std::string silence;  ///< the reason for which it does not answer; "" = it does
-  /// What the chart brings with metricAgent.enabled.
+  /// The objects of the chart with metricAgent.enabled.
   void install() {
     REQUIRE(server.create(kube::resources::namespaces, {{"metadata", json::object{{"name", "liqo"}}}}, "helm"));
     REQUIRE(server.create(cluster_roles, {{"metadata", json::object{{"name", metric_agent_role}}}}, "helm"));

@@ -1,4 +1,4 @@
-// What a kubelet learns of who asks it, over sockets.
+// The credentials that a kubelet sees in requests, over sockets.
 #include "usage/kubelet_clients.hpp"
 
 #include <doctest/doctest.h>
@@ -34,9 +34,10 @@ net::TlsContext kubelet_tls() {
       .value();
 }
 
-/// An API server that knows liqod by a token, a kubelet that says who asks it, and what the metric agent has of both.
+/// An API server that knows liqod by a token, a kubelet that shows its caller, and the clients of the metric agent for
+/// both.
 struct World {
-  std::vector<std::string> at_home, at_kubelet;  ///< what was shown there, of each request
+  std::vector<std::string> at_home, at_kubelet;  ///< the token that each request has shown there
   bool refuses = false;
   int kubelet_status = 200;
   net::HttpServer api_server, kubelet;

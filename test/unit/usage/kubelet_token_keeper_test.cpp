@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using liqo::test::FakeAnswer;
 
-/// An API server that gives a token an hour, token-1 first, unless it is told to answer otherwise.
+/// An API server that gives a token an hour, token-1 first, unless the test sets another answer.
 struct World {
   int issued = 0;
   std::optional<FakeAnswer> refusal;

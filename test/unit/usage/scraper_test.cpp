@@ -23,7 +23,7 @@ std::string line_of(int number, std::string_view ns) {
   return "m{namespace=\"" + std::string(ns) + "\",pod=\"web-" + std::to_string(number) + "\"} 1\n";
 }
 
-/// How one kubelet answers.
+/// The answer of one kubelet.
 struct Kubelet {
   int status = 200;
   std::vector<std::string> pieces;
@@ -81,7 +81,7 @@ struct World {
                                          kube::Result<Scraper::Text>& out) {
     out = co_await world.scraper.scrape(std::move(consumer), std::move(path));
   }
-  /// The text itself, as somebody has it who has not sent it yet.
+  /// The text itself, as a caller keeps it that has not sent it yet.
   kube::Result<Scraper::Text> read(std::string consumer, std::string path = "/metrics/cadvisor") {
     kube::Result<Scraper::Text> out;
     simulator.run(read_into(*this, std::move(consumer), std::move(path), out));
@@ -253,7 +253,7 @@ TEST_CASE("what is still being read counts, for its consumer") {
     return world.metrics.text().find("liqo_metric_agent_held_bytes " + std::to_string(bytes) + "\n") !=
            std::string::npos;
   };
-  // Each is another text, since the one before is too old to be told again.
+  // Each is another text, because the one before is too old to be reused.
   std::vector<kube::Result<Scraper::Text>> reading;
   const std::size_t size = (type + line_of(1, "shop")).size();
   for (auto text = world.read("rome"); text; text = world.read("rome")) {
@@ -263,7 +263,7 @@ TEST_CASE("what is still being read counts, for its consumer") {
     REQUIRE(reading.size() * size < most);
   }
   CHECK(reading.size() > most / size / 2);
-  // Nobody else waits for those who read slowly.
+  // No other consumer waits for slow readers.
   world.wait(2s);
   CHECK(world.read("paris"));
   reading.clear();

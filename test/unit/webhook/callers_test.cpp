@@ -1,4 +1,5 @@
-// Who asks for reservations: API servers that can be probed or not, and somebody who only says that it is one.
+// The callers that ask for reservations: API servers that can be probed or not, and a client that only claims to be
+// one.
 #include "webhook/callers.hpp"
 
 #include <doctest/doctest.h>
@@ -42,13 +43,13 @@ class AskingTransport final : public kube::net::Transport {
   SimTransport next_;
 };
 
-/// What somebody is told.
+/// The answer to a caller.
 struct Told {
   int code = 0;  ///< 0 = not yet
   std::string text;
 };
 
-/// A liqod that has just started, and who asks it. The quota grants 8 cores.
+/// A liqod that has just started, and its callers. The quota grants 8 cores.
 class World : public BasicOneCluster<AskingTransport> {
  public:
   World()
@@ -85,11 +86,11 @@ class World : public BasicOneCluster<AskingTransport> {
   }
   ~World() { stop(); }
 
-  /// liqod's own requests are asked about from there.
+  /// The address from which liqod's own requests are reviewed.
   void probes_come_from(std::string address) {
     transport.asks = [this, address](std::string body) { return ask_about_probe(body, address); };
   }
-  /// The cluster lists them as its API servers.
+  /// The addresses that the cluster lists as its API servers.
   void list(const std::vector<std::string>& addresses) {
     json::array all(addresses.begin(), addresses.end());
     json::object slice{{"metadata", json::object{{"name", "kubernetes"}, {"namespace", "default"}}},
@@ -97,11 +98,11 @@ class World : public BasicOneCluster<AskingTransport> {
                        {"endpoints", json::array{json::object{{"addresses", std::move(all)}}}}};
     REQUIRE(server.create({"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"}, std::move(slice), "admin"));
   }
-  /// An API server that stores what it is allowed to.
+  /// An API server that stores allowed objects.
   Told& creates(const std::string& name, std::string_view cpu, const std::string& from) {
     return sends(shadow(name, cpu, next_uid()), from, true);
   }
-  /// The same question, with nothing behind it.
+  /// The same question from a client that stores nothing.
   Told& forges(const std::string& name, std::string_view cpu, const std::string& from = forger, bool dry_run = false) {
     return sends(shadow(name, cpu, next_uid()), from, false, dry_run);
   }
@@ -152,7 +153,7 @@ class World : public BasicOneCluster<AskingTransport> {
   void make(const kube::Resource& kind, std::string_view object) {
     REQUIRE(server.create(kind, json::parse(object).as_object(), "admin"));
   }
-  /// A review, and what is answered.
+  /// A review, and its answer.
   asio::awaitable<json::object> review(std::string path, json::object object, std::string from, bool dry_run) {
     json::object request{{"uid", "1"}, {"operation", "CREATE"}, {"dryRun", dry_run}};
     request["namespace"] = kube::string_at(object, {"metadata", "namespace"});
@@ -205,7 +206,7 @@ class World : public BasicOneCluster<AskingTransport> {
   int asked_ = 0;
 };
 
-/// Many pods, as many of them at once as an API server has under way: how many were let in, and how long it took.
+/// Many pods, as many at once as an API server has under way: how many were admitted, and how long it took.
 struct Burst {
   int admitted = 0;
   kube::Duration time{};
@@ -236,7 +237,7 @@ TEST_CASE("a thousand creations right after a start are all let in, and a probe 
   CHECK(result.time < 1s);
   CHECK(world.counted(R"(liqod_admission_probes_total{outcome="answered"})") == 1);
   CHECK(world.counted("liqod_admission_proven_callers") == 1);
-  // From now on nothing is asked any more.
+  // From now on no probe is sent any more.
   CHECK(world.code(world.creates("late", "0", api_server)) == 200);
   world.pass(1min);
   CHECK(world.counted(R"(liqod_admission_probes_total{outcome="answered"})") == 1);
@@ -249,7 +250,7 @@ TEST_CASE("so they are through an API server that no probe comes from: what it s
     const int fitting = cpu == "1" ? 8 : 1000;
     const Burst result = burst(world, cpu, fitting);
     CHECK(result.admitted == fitting);
-    // Large ones wait for the probe that might have come.
+    // Large ones wait for the probe that might have succeeded.
     CHECK(result.time < (cpu == "1" ? 2s : 1s));
     CHECK(world.counted(R"(liqod_admission_probes_total{outcome="lost"})") == 1);
   }
@@ -259,7 +260,7 @@ TEST_CASE("whoever only says that it is an API server holds a tenth, and nobody 
   World world;
   world.probes_come_from(api_server);
   world.list({api_server});
-  // It asks first, and for everything.
+  // The client asks first, and for everything.
   Told& all = world.forges("web", "8");
   CHECK(world.code(all) == 503);
   CHECK(all.text.contains("quota liqo-tenant-rome/pool"));
@@ -273,7 +274,7 @@ TEST_CASE("whoever only says that it is an API server holds a tenth, and nobody 
   CHECK(world.reserved_cpu() == "800m");
   CHECK(world.counted("liqo_quota_unproven_reservations") == 16);
   CHECK(world.code(world.creates("web", "7", api_server)) == 200);
-  // What is held by it is no reason for anybody to be told that the quota is full.
+  // What it holds must not make the quota look full to other callers.
   CHECK(world.code(world.creates("db", "1", api_server)) == 503);
   CHECK(world.code(world.creates("db", "2", api_server)) == 403);
   world.pass(90s);
@@ -297,7 +298,7 @@ TEST_CASE("refusals and dry runs tell such a caller nothing of what is in use") 
 TEST_CASE("such callers wait to be known in bounded numbers, and everybody else is answered meanwhile") {
   World world;
   world.probes_come_from(api_server);
-  // What cannot be listed may be missing: only who has waited may get more than the share, and nobody here has.
+  // If the API servers cannot be listed, only a caller that has waited may get more than the share, and none here has.
   CHECK(world.code(world.creates("web", "1", api_server)) == 200);
   const kube::TimePoint start = world.simulator.clock().now();
   std::vector<Told*> told;
@@ -313,7 +314,7 @@ TEST_CASE("such callers wait to be known in bounded numbers, and everybody else 
   CHECK(answered() == 900 - 768);
   CHECK(world.reaches([&] { return answered() == 899; }));
   CHECK(std::ranges::count_if(told, [](const Told* each) { return each->code == 200; }) == 1);
-  // Nobody waits any more: there is room for others.
+  // No request waits any more: there is room for others.
   CHECK(world.code(world.forges("large", "6")) == 503);
   CHECK(world.counted("liqod_admission_not_awaited_total") == 900 - 768);
 }
@@ -332,7 +333,7 @@ TEST_CASE("where API servers are not all known, more than a tenth is held by one
   world.list({api_server, second_api_server});
   CHECK(world.code(world.forges("web", "8")) == 200);
   CHECK(world.code(world.creates("db", "1", api_server)) == 503);
-  // For an hour, by somebody who never gives up.
+  // For an hour, by a client that never gives up.
   kube::Duration full{};
   for (int i = 0; i < 720; ++i) {
     (void)world.code(world.forges("web", "8"));
@@ -340,7 +341,7 @@ TEST_CASE("where API servers are not all known, more than a tenth is held by one
     world.pass(5s);
   }
   CHECK(full < 10min);
-  // The second API server is let in once, and known then.
+  // The second API server is admitted once, and is known from then on.
   world.pass(90min);
   Told& large = world.creates("large", "5", second_api_server);
   CHECK(world.code(large) == 200);
@@ -353,7 +354,7 @@ TEST_CASE("the UID of what is stored already proves nothing, by nobody's quota")
   World world;
   world.probes_come_from(api_server);
   CHECK(world.code(world.creates("first", "1", api_server)) == 200);
-  // The watch is behind: whoever reads ShadowPods knows more than liqod.
+  // The watch is late: a reader of ShadowPods knows more than liqod.
   world.link.set_faults({.stalled = 1, .stalled_by = 3s});
   const std::string uid = world.next_uid();
   CHECK(world.code(world.sends(World::shadow("web", "1", uid), api_server, true)) == 200);

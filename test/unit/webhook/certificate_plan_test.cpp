@@ -22,14 +22,14 @@ CertificateState first() { return plan_certificates({}, settings(), start).value
 
 std::size_t authorities(const CertificateState& state) { return kube::net::split_certificates(state.authority).size(); }
 
-/// The certificate is proved by the bundle.
+/// The certificate verifies against the bundle.
 bool is_trusted(const CertificateState& by, const CertificateState& of) {
   for (const std::string& authority : kube::net::split_certificates(by.authority))
     if (kube::net::is_signed_by(of.certificate, authority).value_or(false)) return true;
   return false;
 }
 
-/// What a Secret holds after all changes that are due at that time, one by one, and how many these were.
+/// The content of a Secret after all changes that are due at that time, one by one, and how many these were.
 int settle(CertificateState& state, WallTime now, const CertificateSettings& with = settings()) {
   int changes = 0;
   for (; changes < 10; ++changes) {
@@ -87,7 +87,7 @@ TEST_CASE("an authority is trusted before it signs, and the one before it stays 
   CHECK(state.certificate != before.certificate);
   CHECK(is_trusted(announced, state));
   CHECK_FALSE(is_trusted(before, state));
-  // Configurations that know both work with whatever a replica still serves.
+  // Configurations that trust both work with each certificate that a replica still serves.
   CHECK(is_trusted(state, before));
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("over a year every state trusts what is served, and the bundle stays s
     auto plan = plan_certificates(state, settings(), now).value();
     REQUIRE(plan.usable);
     if (plan.change) {
-      // What is in the configuration at that moment trusts the new certificate.
+      // The bundle in the configuration at that moment trusts the new certificate.
       CHECK(is_trusted(configured, *plan.change));
       state = *plan.change;
     }

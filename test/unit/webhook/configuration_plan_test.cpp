@@ -15,7 +15,7 @@ const kube::Object usual = forge_configuration(mutating_configurations, {.url = 
 const kube::Object role =
     from(R"({"metadata":{"name":"liqo-installation","uid":"r1","ownerReferences":[]},"kind":"ClusterRole"})");
 
-/// As it is stored, with another label and an owner of somebody else.
+/// As it is stored, with another label and another owner.
 kube::Object stored(bool is_ours, std::string_view owner) {
   kube::Object made = from(usual.text());
   made.mutable_metadata()["resourceVersion"] = "7";

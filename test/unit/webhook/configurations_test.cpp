@@ -53,7 +53,7 @@ TEST_CASE("what is being deleted loses its finalizers unasked, where nothing els
       const bool updates = std::ranges::find(operations, json::value("UPDATE")) != operations.end();
       const json::array& conditions = kube::array_at(hook, {"matchConditions"});
       CHECK(conditions.size() == (updates ? 1 : 0));
-      // What consumers create most often, which has to wait for no expression.
+      // The objects that consumers create most often must not wait for an expression.
       if (kube::string_at(hook, {"name"}).starts_with("shadowpod.")) CHECK(operations == json::array{"CREATE"});
       if (!updates) continue;
       ++conditional;
@@ -187,7 +187,7 @@ TEST_CASE("what becomes of requests while nobody answers is the operator's to sa
     const kube::Object made =
         forge_configuration(validating_configurations, {.url = "", .ns = "liqo", .failure_policy = policy}, "PEM");
     for (const auto& hook : kube::array_at(made.tree(), {"webhooks"})) {
-      // Namespaces are everybody's, and an unreadable policy binds all the more.
+      // Namespaces have no owner, and an unreadable policy binds all the more.
       const bool is_namespace = kube::string_at(hook, {"name"}) == "namespace.validate.liqo.io";
       CHECK(kube::string_at(hook, {"failurePolicy"}) == (is_namespace ? "Ignore" : policy));
     }

@@ -1,4 +1,4 @@
-// What decisions read from the server: shared among those who wait, never older than they are, and paid for.
+// Reads of decisions from the server: shared among waiting reviews, never older than these, and accounted for.
 #include "webhook/live_reads.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ namespace kinds = liqo::api::kinds;
 constexpr std::size_t kib = 1024;
 constexpr int most = 200;  ///< objects that may be looked at
 
-/// A review that wants to know which Ingresses there are.
+/// A review that reads the Ingresses.
 struct Review {
   std::vector<std::string> saw;
   std::size_t held = 0, may_hold = 64 * kib * kib;
@@ -89,7 +89,7 @@ TEST_CASE("twenty reviews of a namespace read its objects twice, and those of an
   }
   CHECK(elsewhere.saw == std::vector<std::string>{"blog"});
   CHECK(milan.sent.size() == 3);
-  // Who reads pays for a page, and who waits for nothing.
+  // The reader accounts for a page, and waiting reviews for nothing.
   CHECK(std::ranges::count_if(reviews, [](const Review& review) { return review.held == LiveReads::one_list; }) == 2);
   CHECK(std::ranges::count_if(reviews, [](const Review& review) { return review.held == 0; }) == 18);
 }
@@ -130,7 +130,7 @@ TEST_CASE("a review that ends before its list does leaves the list to the others
     CHECK(patient.outcome->has_value());
     CHECK(patient.saw == std::vector<std::string>{"web"});
   }
-  // Nothing is left of those who went.
+  // Nothing is left of cancelled reviews.
   std::array<Review, 1> later;
   milan.ask(later[0]);
   milan.finish(later);

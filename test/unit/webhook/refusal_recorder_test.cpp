@@ -1,4 +1,5 @@
-// What is refused a consumer is kept in its tenant namespace, by all replicas together and at a bounded rate.
+// Refusals of a consumer's requests are recorded in its tenant namespace, by all replicas together and at a bounded
+// rate.
 #include "webhook/refusal_recorder.hpp"
 
 #include <doctest/doctest.h>
@@ -216,7 +217,7 @@ TEST_CASE("an API server that no probe proves counts because the cluster lists i
   cluster.simulator.run_for(30s);
   REQUIRE(cluster.kept().size() == 1);
   CHECK(cluster.kept()[0].name == "web");
-  // It is known from now on, and needs none of the places of those that are not.
+  // It is known from now on, and takes no place of unproven callers.
   for (int i = 0; i < 100; ++i) refuse("10.9.9." + std::to_string(i), "forged");
   refuse("10.0.0.8", "db");
   cluster.simulator.run_for(30s);
@@ -302,7 +303,7 @@ TEST_CASE("what is denied and refused later is kept too, once, by the leader") {
     CHECK(each.count == 1);
     CHECK(each.reason == (each.kind == "ResourceSlice" ? "no more than 3 of cpu" : "exceeded quota: team"));
   }
-  // Another process that begins to lead finds what was noted before it.
+  // Another process that begins to lead finds the refusals that were noted before.
   const Replica next(cluster, "two");
   cluster.simulator.run_for(30s);
   for (const RefusedObject& each : cluster.kept()) CHECK(each.count == 1);

@@ -34,7 +34,7 @@ struct Cluster {
     server.create(kube::resources::namespaces, {{"metadata", {{"name", "liqo"}}}}, "somebody");
     install();
   }
-  /// What the chart brings.
+  /// The objects of the chart.
   void install() { server.create(cluster_roles, {{"metadata", {{"name", installation_role}}}}, "somebody"); }
   CertificateState stored() {
     const auto secret =
@@ -46,7 +46,7 @@ struct Cluster {
   FakeGarbageCollector collector;
 };
 
-/// One process: its certificates, and the configurations where it leads.
+/// One process: its certificates, and the configurations when it leads.
 struct Replica {
   Replica(Cluster& cluster, std::string name, bool leads, kube::Duration lifetime)
       : link(cluster.simulator, cluster.server, std::move(name)),
@@ -119,7 +119,7 @@ TEST_CASE("replicas that start at once end with one authority, whatever the netw
     };
     CHECK(cluster.simulator.run_until(agree, 10min) == Simulator::End::reached);
     CHECK(kube::net::split_certificates(cluster.stored().authority).size() == 1);
-    // What was ever served was what was stored: nobody goes on with a certificate that lost.
+    // Only stored certificates were ever served: no replica goes on with one that lost.
     std::set<std::string> served;
     for (const auto& replica : replicas) served.insert(replica->history.begin(), replica->history.end());
     CHECK(served.size() == 1);

@@ -1,4 +1,4 @@
-// The rules with what they read from a cluster: an API server in memory, caches, and the quota ledger.
+// The rules and their reads from a cluster: an API server in memory, caches, and the quota ledger.
 #include "webhook/reviews.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 
-/// Hands on what is no question about rights; of rights, "admin" has all and others have none.
+/// Passes on everything but reviews of rights; "admin" has all rights, and others have none.
 struct Rights final : kube::net::Transport {
   explicit Rights(SimLink& link) : next(link) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
@@ -76,13 +76,13 @@ struct World : BasicOneCluster<Rights> {
   void make(const kube::Resource& kind, std::string_view object) {
     REQUIRE(server.create(kind, json::parse(object).as_object(), "admin"));
   }
-  /// Gives the ShadowPods of user "pool-1f" of cluster rome room.
+  /// Gives room to the ShadowPods of user "pool-1f" of cluster rome.
   void grant() {
     make(kinds::quotas, R"({"metadata":{"name":"pool","namespace":"liqo-tenant-rome"},"spec":{"user":"pool-1f",
         "limitsEnforcement":"None","resources":{"cpu":"8"}}})");
     simulator.run_for(1s);
   }
-  /// What is answered to the creation of an object, or to its change from what it was: "" or the message.
+  /// The answer to the creation of an object, or to its change from `before`: "" or the message.
   std::string ask(std::string path, std::string_view ns, std::string_view object, std::string_view user = "pool-1f",
                   std::string_view organization = "rome", std::string_view before = "") {
     json::object request{{"uid", "1"}, {"operation", "CREATE"}, {"namespace", ns}, {"object", json::parse(object)}};
@@ -113,7 +113,7 @@ struct World : BasicOneCluster<Rights> {
   kube::SoleLeader leadership;
   liqo::quota::QuotaLedger ledger;
   bool is_dry_run = false;
-  std::string address;   ///< of whoever asks; "" = a certificate says that it is an API server
+  std::string address;   ///< of the caller; "" = a certificate shows that it is an API server
   std::string patch;     ///< of the last answer
   std::size_t held = 0;  ///< for it
   liqo::webhook::Callers callers;
@@ -168,7 +168,7 @@ TEST_CASE("a selected namespace is marked as it is made, and its pods follow bef
   CHECK(patch_of_pod("office") == "");
   CHECK(make(R"({"metadata":{"name":"kube-flannel","labels":{"team":"ml"}}})") == "");
   CHECK(patch_of_pod("kube-flannel") == "");
-  // What somebody made by hand is followed, not the operator's strategy.
+  // An object made by hand is followed, not the operator's strategy.
   world.make(kinds::namespace_offloadings, R"({"metadata":{"name":"offloading","namespace":"shop"},
       "spec":{"podOffloadingStrategy":"Local"}})");
   CHECK(patch_of_pod("shop") == "");
@@ -206,7 +206,7 @@ constexpr std::string_view carrier = R"({"metadata":{"name":"liqo-move-data-to",
     "containers":[{"name":"carrier","command":["/usr/bin/liqoctl","volume","hold"]}],
     "volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"data"}}]}})";
 
-/// Has the pods of namespace `shop` run at providers.
+/// Makes the pods of namespace `shop` run at providers.
 void offload_shop(World& world) {
   world.make(kinds::namespace_offloadings, R"({"metadata":{"name":"offloading","namespace":"shop"},
       "spec":{"podOffloadingStrategy":"Remote"}})");
@@ -224,10 +224,10 @@ TEST_CASE("a pod that carries a volume is let be where its maker may move volume
   CHECK(world.transport.questions.front().contains(
       R"("resourceAttributes":{"version":"v1","resource":"persistentvolumes","verb":"patch"})"));
   CHECK(world.transport.questions.front().contains(R"("groups":["rome"])"));
-  // It says that it is one, and its maker may not move volumes.
+  // It claims to be one, and its creator may not move volumes.
   CHECK(world.ask("/mutate/pod", "shop", carrier, "somebody") == "");
   CHECK(world.patch.contains("nodeAffinity"));
-  // Of other pods nobody is asked about.
+  // Rights are not reviewed for other pods.
   CHECK(world.ask("/mutate/pod", "shop", R"({"metadata":{"name":"web"},"spec":{}})", "admin") == "");
   CHECK(world.patch.contains("nodeAffinity"));
   CHECK(world.transport.questions.size() == 2);
@@ -545,7 +545,7 @@ TEST_CASE("claims, and their templates in pods, are of the classes that the cons
       CHECK((expected.empty() ? said.empty() : said.find(expected) != std::string::npos));
   };
   both("storageClasses in the policy");
-  // What this cluster was offered by others is no grant.
+  // Offers of others to this cluster are no grant.
   world.make(kinds::resource_slices, R"({"metadata":{"name":"own","namespace":"liqo-tenant-rome"}})");
   world.make(kinds::resource_slices, R"({"metadata":{"name":"pool","namespace":"liqo-tenant-rome",
       "labels":{"liqo.io/replicated":"true"}}})");
@@ -563,14 +563,14 @@ TEST_CASE("claims, and their templates in pods, are of the classes that the cons
   world.simulator.run_for(1s);
   const std::uint64_t requests = world.link.requests();
   CHECK(world.ask("/validate/persistentvolumeclaims", "shop-rome", claim) == "");
-  // Known without a question to the server, whatever the consumer's slices hold.
+  // Known without a request to the server, whatever the consumer's slices contain.
   CHECK(world.link.requests() == requests);
   both("");
   CHECK(world.ask("/validate/persistentvolumeclaims", "elsewhere",
                   R"({"metadata":{"name":"c"},"spec":{"volumeName":"any"}})") == "");
 }
 
-/// What a consumer replicates into its tenant namespace, with so many bytes in its spec.
+/// An object that a consumer replicates into its tenant namespace, with that many bytes in its spec.
 std::string replica(std::string_view name, std::size_t bytes = 0, std::string_view finalizers = "[]") {
   return R"({"metadata":{"name":")" + std::string(name) + R"(","namespace":"liqo-tenant-rome","labels":{
       "liqo.io/replicated":"true","liqo.io/replication":"false","liqo.io/originID":"rome",
@@ -578,7 +578,7 @@ std::string replica(std::string_view name, std::size_t bytes = 0, std::string_vi
          std::string(finalizers) + R"(},"spec":{"csr":")" + std::string(bytes, 'x') + "\"}}";
 }
 
-/// rome's tenant namespace, where it may have so many objects of each kind.
+/// rome's tenant namespace, with that limit of objects of each kind.
 std::string tenant_with(int max_objects) {
   json::object tenant = json::parse(policy).as_object();
   tenant["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] =
@@ -625,7 +625,7 @@ TEST_CASE("a burst of what a consumer asks by is counted before the caches show 
   // It is asked again when an answer was lost.
   CHECK(ask("b") == "");
   CHECK(world.link.requests() == requests);
-  // What was not stored by now never will be.
+  // An object that was not stored by now never will be.
   world.make(kinds::resource_slices, replica("a"));
   world.simulator.run_for(11s);
   CHECK(ask("c") == "");

@@ -1,4 +1,4 @@
-// What consumers have in their tenant namespaces follows the caches, and what was admitted counts before them.
+// The objects of consumers in their tenant namespaces: counted from the caches, and earlier if they were admitted.
 #include "webhook/tenant_holdings.hpp"
 
 #include <doctest/doctest.h>

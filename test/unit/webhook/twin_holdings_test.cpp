@@ -1,4 +1,4 @@
-// What the twins of consumers hold follows their ResourceQuotas, however those change.
+// The number of objects in the twins of consumers follows their ResourceQuotas, however those change.
 #include "webhook/twin_holdings.hpp"
 
 #include <doctest/doctest.h>

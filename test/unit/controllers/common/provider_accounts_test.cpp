@@ -21,7 +21,7 @@ TEST_CASE("everybody who reads a provider draws on one account, and all provider
   CHECK(metrics.text().contains("kube_answer_bytes{cluster=\"milan\"} 1000\n"));
   CHECK(metrics.text().contains("kube_answer_max_bytes{cluster=\"milan\"} 33554432\n"));
   CHECK(metrics.text().contains("kube_answer_max_bytes{cluster=\"<all>\"}"));
-  // Together they have half of what the process has; what others hold leaves each its floor.
+  // Together they have half of the memory of the process; whatever others hold, each one has its floor.
   rome->take(process->limit() / 2);
   CHECK(milan->try_take(controllers::ProviderAccounts::floor) != nullptr);
   CHECK(milan->try_take(controllers::ProviderAccounts::floor - 1000) == nullptr);
@@ -29,7 +29,7 @@ TEST_CASE("everybody who reads a provider draws on one account, and all provider
   process->give_back(1000);
   rome->give_back(process->limit() / 2);
   milan->give_back(controllers::ProviderAccounts::floor);
-  // Nobody uses it any more.
+  // It is not used any more.
   milan.reset();
   (void)accounts.of("pisa");
   CHECK_FALSE(metrics.text().contains("kube_answer_bytes{cluster=\"milan\"}"));

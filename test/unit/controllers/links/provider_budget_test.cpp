@@ -1,4 +1,5 @@
-// What one provider may cost: a flood of objects ends its own reading, and a flood of changes writes at an even pace.
+// The budget of one provider: a flood of objects ends only its own reading, and a flood of changes writes at an even
+// pace.
 #include "controllers/links/provider_budget.hpp"
 
 #include <doctest/doctest.h>
@@ -79,7 +80,7 @@ TEST_CASE("what a provider shows beyond its budget is not held, and another prov
     CHECK(other.config_maps->store().size() == 2);
     CHECK_FALSE(other.budget.is_exceeded());
   }
-  // What was held is given back with the informers.
+  // The memory is given back with the informers.
   CHECK(flooded->fits());
   CHECK(metrics.text().find("kube_store_budget_bytes{cluster=\"flooding\"} 0") != std::string::npos);
 }
@@ -126,7 +127,7 @@ namespace {
 
 constexpr TokenBucket::Rate any_number{.per_second = 1e6, .burst = 1e6};
 
-/// How many writes of that size go through in that time, one after another.
+/// The number of writes of that size that pass in that time, one after another.
 std::size_t written(std::size_t bytes, kube::Duration time, TokenBucket::Rate writes = any_number) {
   kube::testing::VirtualClock clock;
   WriteBudget budget(clock, writes, {});
@@ -147,9 +148,9 @@ TEST_CASE("writes are weighed: what is small costs nothing, and a minute of larg
   CHECK(written(megabyte, 1min) * megabyte < 50 * megabyte);
   CHECK(written(megabyte, 1min) > 40);
   CHECK(written(64 * kib, 1min) * 64 * kib < 55 * megabyte);
-  // Of 10 KiB two are weighed, of 1 MiB nearly all.
+  // Of 10 KiB only 2 KiB count, of 1 MiB nearly all.
   CHECK(written(10 * kib, 1min) > 100 * written(megabyte, 1min));
-  // A pod has some KiB, with its status: it waits for nothing but its turn.
+  // A pod with its status has some KiB: it waits only for its turn.
   CHECK(written(8 * kib, 1s) == 10'000);
   CHECK(written(4 * kib, 10s, {.per_second = 100, .burst = 5'000}) == doctest::Approx(6'000).epsilon(0.01));
 }
@@ -159,7 +160,7 @@ TEST_CASE("a thousand pods that start at once write their statuses without a pau
   kube::Metrics metrics;
   const auto bytes = metrics.counter(families::bytes_delayed, {{"cluster_id", "milan"}});
   WriteBudget budget(clock, {.per_second = 100, .burst = 5'000}, {.writes = {}, .bytes = bytes});
-  // Pods as operators make them: with what they inject, and four statuses until they run.
+  // Pods as operators make them: with injected containers, and four statuses until they run.
   for (int i = 0; i < 4'000; ++i) CHECK(budget.take_now({.bytes = 12 << 10}) == 0s);
   CHECK(bytes.value() == 0);
   CHECK(budget.take_now({.bytes = megabyte}) > 0s);
@@ -215,7 +216,7 @@ TEST_CASE("the metrics show a provider as long as somebody has to do with it, an
   while (budget->corrections.try_take()) continue;
   budget.reset();
   account.reset();
-  // Whoever comes back meanwhile finds what it has left.
+  // A provider that comes back meanwhile finds its budget as it was.
   milan.pass(1min);
   CHECK(is_shown());
   CHECK_FALSE(budgets.of("rome")->corrections.is_full());

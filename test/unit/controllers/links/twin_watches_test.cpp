@@ -1,4 +1,4 @@
-// Twins in which nothing of ours is: they are not watched, hardly asked about, and missed by nobody.
+// Twins without anything of ours: they are not watched, and cause hardly any requests.
 #include "controllers/links/twin_watches.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Resting : Offloading {
     };
     REQUIRE(reaches([&] { return rests(); }));
   }
-  /// Its caches are gone, and with them what they tell of themselves.
+  /// Its caches are gone, and with them their metrics.
   bool rests() const { return !metrics().contains("kube_informer_objects{cluster=\"milan\",resource=\"pods\"}"); }
   std::string copy() {
     const auto copied = milan.get(resources::config_maps, {twin, "kube-root-ca.crt.rome"});
@@ -35,7 +35,7 @@ struct Resting : Offloading {
         {resources::config_maps, {twin, "kube-root-ca.crt.rome"}},
         [](json::object& next) { next["data"] = json::object{{"ca.crt", "no"}}; }, "milan"));
   }
-  /// What another process of ours has ordered, for a pod that is gone.
+  /// An order of another process of ours, for a pod that is gone.
   void order_for_nobody(std::string_view name) {
     kube::Object shadow = kube::Object::make(kinds::shadow_pods, {twin, std::string(name)});
     shadow.set_label(api::labels::reflection_origin, "rome");
@@ -45,7 +45,7 @@ struct Resting : Offloading {
     REQUIRE(milan.create(kinds::shadow_pods, shadow.tree(), "rome").has_value());
   }
 
-  int asked = 0;  ///< requests for what is in the twin
+  int asked = 0;  ///< requests for objects in the twin
 };
 
 }  // namespace
@@ -53,7 +53,7 @@ struct Resting : Offloading {
 TEST_CASE("a twin without pods is not watched, hardly asked about, and ready when a pod comes") {
   Resting world;
   REQUIRE(world.reaches([&] { return world.copy() == "rome"; }));
-  // It is read once more for what an earlier process may have sent.
+  // It is read once more, for requests that an earlier process may have sent.
   world.pass(5min);
   CHECK(world.rests());
   const int before = world.asked;
@@ -70,7 +70,7 @@ TEST_CASE("a twin without pods is not watched, hardly asked about, and ready whe
   const int with_pod = world.asked;
   world.pass(1h);
   CHECK_FALSE(world.rests());
-  // Its ConfigMaps alone: no Event is about what every namespace has. Its two watches are opened anew.
+  // Its ConfigMaps alone: no Event is about what every namespace has. Its two watches are opened again.
   CHECK(world.asked - with_pod <= 60 * 60 / 17 + 2 * 12);
 
   (void)world.server.remove(resources::pods, {shop, "web"}, {}, "operator");
@@ -84,7 +84,7 @@ TEST_CASE("what uses a twin without pods has its copies looked at as often as an
   Resting world;
   REQUIRE(world.reaches([&] { return world.copy() == "rome"; }));
   world.pass(30min);
-  // Somebody's own workload in milan may use it.
+  // Another user's workload in milan may use it.
   kube::Object words = kube::Object::make(resources::config_maps, {shop, "words"});
   words.tree()["data"] = json::object{{"key", "ciao"}};
   world.apply(resources::config_maps, words);

@@ -1,4 +1,4 @@
-// Virtual nodes that come in crowds, and many namespaces: what is looked at again, how often, and how soon.
+// Crowds of new virtual nodes, and many namespaces: which are looked at again, how often, and how soon.
 #include <doctest/doctest.h>
 
 #include <boost/asio/post.hpp>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace kinds = api::kinds;
 namespace resources = kube::resources;
 
-/// Consumer rome, with whose providers nobody speaks.
+/// Consumer rome, without connections to its providers.
 struct Crowded : ClusterFixture {
   Crowded() : ClusterFixture("rome") {}
   ~Crowded() { stop(); }
@@ -83,7 +83,7 @@ struct Terms : Crowded {
   }
   ~Terms() { simulator.run(group.stop()); }
   double enqueued() const { return adds(seen.text(), "namespaceoffloading"); }
-  /// Ends the term as soon as more than that many keys were enqueued, in this very moment.
+  /// Ends the term as soon as more than that many keys were enqueued.
   asio::awaitable<void> end_term_at(double many) {
     for (int turn = 0; turn < 1000 && enqueued() <= many; ++turn) co_await asio::post(asio::use_awaitable);
     reign.set_leading(false);
@@ -139,7 +139,7 @@ TEST_CASE_FIXTURE(Crowded, "a virtual node has those namespaces looked at that i
   add_node("milan", "high", "north");
   CHECK(reaches([&] { return asks("milan", "bank") && selects("bank", "milan"); }, 500ms));
   CHECK(adds(metrics(), "namespaceoffloading") <= before + 10);
-  // It goes again, and nobody else hears of it.
+  // It is removed again, and no other key is enqueued.
   static_cast<void>(server.remove(kinds::virtual_nodes, {"liqo-tenant-milan", "high"}, {}, "operator"));
   CHECK(reaches([&] { return !asks("milan", "bank") && !selects("bank", "milan"); }, 5min));
   CHECK(adds(metrics(), "namespaceoffloading") <= before + 20);

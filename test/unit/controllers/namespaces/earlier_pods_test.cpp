@@ -1,4 +1,4 @@
-// A namespace is extended that has pods already; no webhook of this server changes those that come.
+// A namespace is extended that has pods already; no webhook of this server changes new ones.
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
@@ -48,7 +48,7 @@ struct Home : ClusterFixture {
   }
   std::vector<std::string> told() { return events("PodsBeforeOffloading"); }
 
-  bool loses_answer = false;  ///< the label of the namespace is written, and liqod hears that it is not
+  bool loses_answer = false;  ///< the label of the namespace is written, and the answer says that it is not
 };
 
 }  // namespace
@@ -58,7 +58,7 @@ TEST_CASE("pods that wait for a node may use the virtual ones, too") {
   for (int i = 0; i < 1100; ++i) world.pod("early-" + std::to_string(i));
   world.pod("placed", "worker");
   world.extend("LocalAndRemote");
-  // The API server has not heard of the label yet.
+  // The API server has not seen the label yet.
   world.pod("late");
   world.pass(10s);
   for (int i = 0; i < 1100; i += 50) CHECK(world.tolerates("early-" + std::to_string(i)));

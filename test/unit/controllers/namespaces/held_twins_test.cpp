@@ -1,4 +1,4 @@
-// Whatever ends the offloading of a namespace: its twin stays as long as data of volumes is in it.
+// A twin stays as long as data of volumes is in it, whatever ends the offloading of its namespace.
 #include "../storage/volumes_fixture.hpp"
 #include "kube/testing/tree.hpp"
 #include "liqo/api/namespace_map.hpp"
@@ -10,7 +10,7 @@ namespace {
 const kube::ObjectKey map_key{tenant, "milan"}, offloading_key{shop, "offloading"};
 
 struct Held : Volumes {
-  /// The twin that milan is asked for, "" = none.
+  /// The twin that is requested of milan, "" = none.
   std::string asked() {
     const auto map = find(kinds::namespace_maps, map_key);
     return map ? std::string(api::NamespaceMap(*map).desired_twin(shop)) : "";
@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(Held, "another selector") {
     REQUIRE(reaches([&] { return ready().starts_with("TwinHoldsData: "); }));
     CHECK(ready().find("shop/data in milan") != std::string::npos);
     CHECK(stays());
-    // The condition has told it.
+    // The condition has reported it.
     CHECK(events(api::reasons::twin_holds_data).empty());
     release(made);
     CHECK(reaches([&] { return !volume(made) && asked().empty(); }));

@@ -122,7 +122,7 @@ TEST_CASE("a twin is told of when what it holds is counted, and its bounds follo
   CHECK(milan.reaches([&] { return hard("count/secrets") == "2k"; }));
   milan.set_policy(R"({"twinQuota": {"count/secrets": "7"}})");
   CHECK(milan.reaches([&] { return hard("count/secrets") == "7"; }));
-  // Somebody who takes it away, or widens it, is put right.
+  // It is restored if it is removed or widened.
   milan.change(kinds::resource_quotas, bounds, "",
                [](json::object& next) { kube::testing::ensure_path(next, {"spec", "hard"})["count/secrets"] = "1M"; });
   CHECK(milan.reaches([&] { return hard("count/secrets") == "7"; }));
@@ -150,7 +150,7 @@ TEST_CASE("an entry that was told in trouble stays while what its twin holds is 
   bool is_refused = false;
   milan.ask("milan", {{"shop", "shop-rome"}});
   REQUIRE(milan.reaches([&] { return milan.is_accepted("milan", "shop"); }));
-  // A policy of the provider's refuses the ResourceQuota that somebody has removed.
+  // A policy of the provider refuses to recreate the ResourceQuota that was removed.
   milan.refuses = [&](const kube::HttpRequest& request) -> std::string {
     return is_refused && request.verb == "create" && request.resource == "resourcequotas" ? "not today" : "";
   };
@@ -187,7 +187,7 @@ TEST_CASE("where all twins together hold what they may, none gets more, until so
   };
   for (int i = 0; i < 3; ++i) take(i);
   milan.pass(5s);
-  // 19 are left: too many to begin again. What has gone cannot come back.
+  // 19 are left: too many to begin again. Those that are gone cannot come back.
   CHECK(hard("blog-rome") == "7");
   CHECK(milan.writes() <= before + 2);
   take(3);

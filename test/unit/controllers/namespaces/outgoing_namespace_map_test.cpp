@@ -1,4 +1,4 @@
-// What a consumer with many namespaces asks of one provider: how often it writes that, and how much it asks for.
+// The NamespaceMap of a consumer with many namespaces: how often it is written, and how much it asks for.
 #include <doctest/doctest.h>
 
 #include "../adds.hpp"
@@ -15,7 +15,7 @@ namespace resources = kube::resources;
 
 const kube::ObjectKey map_key{"liqo-tenant-milan", "milan"};
 
-/// Consumer rome with a virtual node of milan, with which nobody speaks.
+/// Consumer rome with a virtual node of milan, without a connection to it.
 struct Consumer : ClusterFixture {
   Consumer() : ClusterFixture("rome") {
     kube::Object node = kube::Object::make(kinds::virtual_nodes, {map_key.ns, "milan"});
@@ -116,7 +116,7 @@ TEST_CASE_FIXTURE(Consumer,
   CHECK(trouble(late).find("the cluster is asked for 1000 namespaces already") != std::string::npos);
   CHECK(asked() == core::max_mappings);
   CHECK(trouble(0).empty());
-  // Where one leaves another one comes.
+  // When one leaves another one is admitted.
   static_cast<void>(server.remove(kinds::namespace_offloadings, {name_of(0), "offloading"}, {}, "operator"));
   CHECK(reaches([&] { return trouble(late).empty(); }));
   CHECK(reaches([&] {

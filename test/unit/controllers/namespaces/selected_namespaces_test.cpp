@@ -1,4 +1,4 @@
-// Namespaces that are offloaded for their labels, with all controllers of liqod over one fake API server.
+// Namespaces that are offloaded because of their labels, with all controllers of liqod over one fake API server.
 #include "controllers/namespaces/selected_namespaces.hpp"
 
 #include <doctest/doctest.h>
@@ -61,7 +61,7 @@ TEST_CASE("a namespace is offloaded while it has the labels") {
   world.pass(10min);
   CHECK(world.writes() - writes < 200);  // renewals of the lease, and nothing about the namespace
 
-  // Somebody takes it away by hand, and the labels still say otherwise.
+  // It is removed by hand, and the labels still select the namespace.
   const std::string first(world.offloading()->uid());
   static_cast<void>(world.server.remove(kinds::namespace_offloadings, {std::string(shop), "offloading"}, {}, "user"));
   REQUIRE(world.reaches([&] { return world.offloading() && world.offloading()->uid() != first; }));
@@ -80,7 +80,7 @@ TEST_CASE("nothing is taken back by a cache that is behind the labels") {
   world.relabel("ml");
   world.pass(1s);
   world.link.set_faults({});
-  // Whoever led before has seen them.
+  // The previous leader has seen them.
   const auto selection = Selecting::settings("team=ml").namespaces.selected_namespaces;
   REQUIRE(
       world.server.create(kinds::namespace_offloadings, selection.forge_offloading(shop).tree(), "other").has_value());

@@ -1,4 +1,4 @@
-// Roles of a consumer in its twins, and what may run there because of them, over a fake API server.
+// Roles of a consumer in its twins, and the pods that may run there because of them, over a fake API server.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ struct Provider : ClusterFixture {
         json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
     apply(kinds::shadow_pods, shadow);
   }
-  /// What an operator does.
+  /// Acts as an operator.
   void run_pod(const std::string& twin, const std::string& name) {
     kube::Object pod = kube::Object::make(resources::pods, {twin, name});
     pod.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "operated:1"}}};
@@ -92,7 +92,7 @@ struct Provider : ClusterFixture {
     return quota ? std::string(kube::string_at(quota->spec(), {"hard", name})) : "none";
   }
   bool is_bound(const std::string& twin) { return has(kinds::role_bindings, {twin, ns + "-widgets"}); }
-  /// What the API server may admit in all twins. (This one admits everything.)
+  /// The number of pods that the API server may admit in all twins. (This one admits everything.)
   std::int64_t admissible() {
     std::int64_t sum = 0;
     for (const std::string& twin : {shop, blog}) {
@@ -133,7 +133,7 @@ TEST_CASE("a role of the policy is bound in each twin where the pods are counted
   milan.pass(10min);
   CHECK(milan.writes() == before);
 
-  // What somebody changes or takes away is right again.
+  // Objects that are changed or removed are restored.
   milan.change(kinds::resource_quotas, {shop, "liqo-twin-pods"}, "",
                [](json::object& next) { kube::testing::ensure_path(next, {"spec", "hard"})["pods"] = "1000"; });
   CHECK(milan.reaches([&] { return milan.hard(shop) == "5"; }));
@@ -185,7 +185,7 @@ TEST_CASE(
   CHECK(std::ranges::any_of(milan.events("TenantRoleRefused"), [](const std::string& words) {
     return words.contains("its rule 1 lets \"create\" \"jobs.batch\"");
   }));
-  // What was started goes on, and stays bounded.
+  // Started pods go on, and stay bounded.
   CHECK(milan.hard(shop) == "5");
   milan.set_role("example.org", "widgets");
   CHECK(milan.reaches([&] { return milan.is_bound(shop) && milan.is_bound(blog); }));

@@ -1,5 +1,4 @@
-// A namespace is withdrawn, or its twin gets into trouble, while liqod is down: what this process finds of its pods,
-// and what not.
+// A namespace is withdrawn, or its twin gets into trouble, while liqod is down: the pods that the next process finds.
 #include "../offloading_fixture.hpp"
 #include "liqo/api/reasons.hpp"
 
@@ -8,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Rome's liqod ends when it has sent the pod "web" and before it has told anything of it; then the namespace is
+/// Rome's liqod ends after it has sent the pod "web" and before it has written its status. Then the namespace is
 /// withdrawn, and milan has not removed the twin yet.
 struct Withdrawn : Offloading {
   explicit Withdrawn(bool placed) {
@@ -32,7 +31,7 @@ struct Withdrawn : Offloading {
   std::uint64_t gets() { return to_milan.requests(); }
 };
 
-/// The pod "web" runs in a twin that milan has trouble with when rome's liqod begins.
+/// The pod "web" runs in a twin that milan fails to serve when rome's liqod begins.
 struct Troubled : Offloading {
   explicit Troubled(bool told) {
     create_pod("web");

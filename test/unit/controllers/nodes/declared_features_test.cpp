@@ -27,7 +27,7 @@ std::size_t status_writes(const Offloading& world) {
   return count;
 }
 
-/// As a server does that does not know the field.
+/// Acts as a server that does not know the field.
 void drop_features(kube::HttpRequest& request) {
   if (request.resource != "nodes" || request.body.find("declaredFeatures") == std::string::npos) return;
   auto body = kube::parse_json(request.body);

@@ -1,4 +1,4 @@
-// Ports of virtual nodes as the process that leads gives them.
+// Ports of virtual nodes, as the process that leads assigns them.
 #include "controllers/nodes/kubelet_ports.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@ namespace {
 using liqo::controllers::KubeletPorts;
 using Names = std::vector<std::string>;
 
-/// The same by the plan of all nodes, at each step.
+/// Compares with the plan for all nodes, at each step.
 struct Plain {
   liqo::core::NodePorts claims() const {
     liqo::core::NodePorts all = decided;
@@ -44,7 +44,7 @@ TEST_CASE("what was decided counts before a Node shows it") {
   KubeletPorts ports({10250, 8});
   CHECK(ports.decide("milan").port == 10250);
   CHECK(ports.decide("turin").port == 10251);
-  // While the first two are being written; a lower name pushes nobody away.
+  // While the first two are being written; a lower name evicts no other node.
   CHECK(ports.decide("genoa").port == 10252);
   CHECK(ports.decide("milan").port == 10250);
   CHECK(ports.see("milan", 10250).empty());

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Beside milan there is naples, whose tenant namespace gets a VirtualNode called "milan" as well.
+/// Besides milan there is naples, whose tenant namespace gets a VirtualNode called "milan" as well.
 struct TwoProviders : Offloading {
   TwoProviders() : naples(simulator.clock()), to_naples(simulator, naples, "rome") {
     stop();
@@ -38,7 +38,7 @@ struct TwoProviders : Offloading {
         {"kubeconfigSecretRef", json::object{{"name", "kubeconfig"}}},
         {"resourceQuota", json::object{{"hard", json::object{{"cpu", "2"}, {"memory", "2Gi"}, {"pods", "9"}}}}}};
     apply(kinds::virtual_nodes, node);
-    // The map that is made for it, as it is where naples has a twin.
+    // The map that is made for it, as it is if naples has a twin.
     const kube::ObjectKey map{other_tenant, "naples"};
     REQUIRE(reaches([&] { return has(kinds::namespace_maps, map); }));
     change(kinds::namespace_maps, map, "status", [](json::object& next) {
@@ -121,7 +121,7 @@ TEST_CASE("of two VirtualNodes of one name the older keeps Node and pods, and th
   CHECK(world.writes_of("pods") <= of_pods + 4);
   CHECK(world.events("NodeNameTaken").size() == 1);
 
-  // The mistake is removed: nothing else goes with it.
+  // The mistake is removed, and nothing else with it.
   world.remove(world.younger);
   CHECK(world.reaches([&] { return !world.has(kinds::virtual_nodes, world.younger); }));
   world.pass(1min);

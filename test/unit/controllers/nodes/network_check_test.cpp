@@ -1,4 +1,4 @@
-// What a Node shows of its provider, and of the network to it.
+// The conditions of a Node about its provider, and about the network to it.
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"
@@ -48,7 +48,7 @@ TEST_CASE("a Node is Ready only where the network module says that it reaches th
                  [&](json::object& next) { next["spec"].as_object()["disableNetworkCheck"] = disabled; });
   };
   make_ready(world);
-  // Where there is no network module, nobody's words count.
+  // Without a network module no Connection counts.
   connection("Error");
   world.pass(1min);
   CHECK(condition("Ready") == "True");

@@ -1,4 +1,4 @@
-// How the pods of a virtual node end that is removed.
+// The end of the pods of a virtual node that is removed.
 #include "../offloading_fixture.hpp"
 
 namespace liqo::testing {
@@ -47,7 +47,7 @@ TEST_CASE("a full Node is emptied in a few round trips, and not in one for each 
   world.link.set_faults({.latency_low = 500ms, .latency_high = 500ms});
   (void)world.server.remove(kinds::virtual_nodes, {tenant, "milan"}, {}, "operator");
   REQUIRE(world.reaches([&] { return evictions.size() >= 40; }, 5min));
-  // The way there and back takes a second: forty, one after the other, would take as many.
+  // A round trip takes a second: forty of them, one after the other, would take forty.
   CHECK(evictions[39] - evictions[0] <= 3s);
   // No more than sixteen are under way.
   CHECK(evictions[16] - evictions[0] >= 500ms);

@@ -1,4 +1,4 @@
-// A pod is deleted at home with another time to end than its own: what each side does about it, and what it writes.
+// A pod is deleted at home with another grace period than its own: the actions and writes of each side.
 #include "core/offloading/ending.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Consumer rome with one pod that runs in milan. Whether anybody reads there what ShadowPods say is up to the test.
+/// Consumer rome with one pod that runs in milan. The test decides whether any liqod reads ShadowPods there.
 struct Running : Offloading {
   explicit Running(std::int64_t own) : collector_of_milan(simulator, milan) {
     create_pod("web", "1", own);
@@ -25,8 +25,8 @@ struct Running : Offloading {
     const auto shadow = at_milan(kinds::shadow_pods, "web");
     return shadow ? std::string(shadow->annotation(api::annotations::ending_grace)) : "(no ShadowPod)";
   }
-  /// What rome has written to the ShadowPod since it was made, e.g. "PATCH DELETE ". A DELETE may come twice where
-  /// something else brings the pod up before its event does.
+  /// Rome's writes to the ShadowPod since it was made, e.g. "PATCH DELETE ". A DELETE may come twice if something else
+  /// enqueues the pod before its event does.
   std::string words() {
     std::string text;
     for (const auto& write : milan.writes())
@@ -39,7 +39,7 @@ struct Running : Offloading {
   kube::testing::FakeGarbageCollector collector_of_milan;
 };
 
-/// Provider milan, to whom rome has given one order, which runs.
+/// Provider milan with one ShadowPod of rome, which runs.
 struct Provider : ClusterFixture {
   Provider() : ClusterFixture("milan") {
     controllers::Settings settings;
@@ -81,7 +81,7 @@ TEST_CASE("a pod that is deleted in its own time costs one write") {
 TEST_CASE("a pod that has ended is removed at home once, whatever else is told of it until that is seen") {
   Running world(30);
   world.reads = [&](kube::HttpRequest& request) {
-    // While its removal is under way, something of its name comes and goes at the provider.
+    // While its removal is under way, an object of its name is created and removed at the provider.
     if (request.method != "DELETE" || !request.target.contains("/pods/web")) return;
     kube::Object other = kube::Object::make(resources::pods, {twin, "web"});
     other.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "other:1"}}};

@@ -1,4 +1,4 @@
-// Ephemeral containers of offloaded pods: to the ShadowPod, to the Pod, and how they fare back home.
+// Ephemeral containers of offloaded pods: on their way to the ShadowPod and the Pod, and their status at home.
 #include "../offloading_fixture.hpp"
 #include "../provider_fixture.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What `kubectl debug` does to a pod of that API server.
+/// Acts on a pod of that API server as `kubectl debug` does.
 void debug(kube::testing::FakeApiServer& server, const kube::ObjectKey& pod, std::string_view name) {
   const json::object container{{"name", name}, {"image", "busybox"}, {"targetContainerName", "main"}};
   const auto add = [&](json::object& next) {
@@ -34,14 +34,14 @@ struct Consumer : Offloading {
   std::string ordered() {
     return names(kube::array_at(at_milan(kinds::shadow_pods, "web")->spec(), {"pod", "ephemeralContainers"}));
   }
-  /// What milan reports of one.
+  /// Milan's report about one container.
   void report(std::string_view name, std::string_view state) {
     change_at_milan("web", "status", [&](json::object& next) {
       next["status"].as_object()["ephemeralContainerStatuses"] = json::array{
           json::object{{"name", name}, {"restartCount", 0}, {"state", json::object{{state, json::object()}}}}};
     });
   }
-  /// State of the container at home, and what its end says.
+  /// The state of the container at home, and the message of its end.
   std::string told(std::string_view name) {
     const auto pod = local("web");
     for (const json::value& status : kube::array_at(pod->status(), {"ephemeralContainerStatuses"}))
@@ -58,7 +58,7 @@ struct Consumer : Offloading {
   }
 };
 
-/// Provider milan, to whom rome gives orders.
+/// Provider milan, with ShadowPods of rome.
 struct Provider : ProviderFixture {
   void order(std::string_view name) {
     change_order([&](json::object& pod_spec) {
@@ -204,7 +204,7 @@ TEST_CASE("the provider adds ephemeral containers to the Pod, each once") {
 
 TEST_CASE("one that the provider's API server refuses is noted on the Pod, and holds up no other") {
   Provider milan;
-  // The name of a container: admission, which is not asked here, would have refused it.
+  // The name of a container: admission, which is not involved here, would have refused it.
   milan.order("main");
   milan.order("more");
   REQUIRE(milan.reaches([&] { return milan.has() == "more "; }));

@@ -15,7 +15,7 @@ constexpr std::string_view tracking = "batch.kubernetes.io/job-tracking";
 /// A pod of a Job is at home and ordered at milan.
 struct Held : Offloading {
   explicit Held(std::string_view milan_says = "") {
-    // Before this the twin may have pods of another process, and all is asked twice.
+    // Before this the twin may have pods of another process, and everything is read twice.
     admit = [says = std::string(milan_says)] { return says; };
     create("job");
     REQUIRE(reaches([&] {
@@ -49,7 +49,7 @@ struct Held : Offloading {
     say_at_milan("Running", {{"running", json::object{{"startedAt", "2026-01-01T00:00:00Z"}}}});
     REQUIRE(reaches([&] { return !kube::array_at(local("job")->status(), {"containerStatuses"}).empty(); }));
   }
-  /// Its node has ended it, and the provider's liqod lets go of it.
+  /// Its node has ended it, and the provider's liqod releases it.
   void remove_at_milan() {
     (void)milan.remove(resources::pods, {twin, "job"}, {.grace_period_seconds = 0}, "kubelet");
     if (!at_milan(resources::pods, "job")) return;
@@ -75,7 +75,7 @@ struct Held : Offloading {
                   : " -";
     return text + (condition("job", "DisruptionTarget", "status") == "True" ? " disrupted" : "");
   }
-  /// What liqod has written to pods at home since then, by method.
+  /// Liqod's writes to pods at home since then, by method.
   std::string written(std::size_t since) {
     std::string text;
     for (std::size_t i = since; i < server.writes().size(); ++i) {

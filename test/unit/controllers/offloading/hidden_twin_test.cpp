@@ -1,4 +1,4 @@
-// A pod is deleted whose twin namespace is in trouble and may not be read: it waits for a time, and says so.
+// A pod is deleted whose twin namespace is in trouble and may not be read: it waits for a time, and its status says so.
 #include "../offloading_fixture.hpp"
 #include "liqo/api/reasons.hpp"
 
@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 
 TEST_CASE_FIXTURE(Offloading, "a pod waits five minutes for a twin that is refused for good, and says so once") {
   stop();
-  // Bound while no liqod was there: nobody has told the pod anything.
+  // Bound while no liqod was running: the pod has no status of ours.
   create_pod("late");
   map_twin("CreationLoopBackOff");
   refuse = [](const kube::HttpRequest& request) {

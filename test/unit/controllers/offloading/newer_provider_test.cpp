@@ -6,7 +6,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What an API server does that does not know the field.
+/// Acts as an API server that does not know the field.
 void prune(kube::HttpRequest& request) {
   if (request.resource != "pods" || !request.body.contains("fieldOfTomorrow")) return;
   json::value body = *kube::parse_json(request.body);

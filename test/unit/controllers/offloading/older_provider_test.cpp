@@ -1,4 +1,4 @@
-// A provider that does not take every field of a pod: home tells the pod's user, once.
+// A provider that does not store every field of a pod: home reports that once on the pod.
 #include <algorithm>
 
 #include "../offloading_fixture.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What an API server does whose kind of ShadowPods does not know user namespaces.
+/// Acts as an API server whose CRD of ShadowPods has no user namespaces.
 bool drop_host_users(kube::HttpRequest& request) {
   if (request.verb != "create" || request.resource != "shadowpods") return false;
   json::value body = *kube::parse_json(request.body);
@@ -28,7 +28,7 @@ void create_pod(Offloading& world, json::object more) {
   world.apply(resources::pods, pod);
 }
 
-/// Plays the provider's liqod, which has seen what its API server did not store.
+/// Acts as the provider's liqod, which has seen what its API server did not store.
 void note_at_milan(Offloading& world, const std::vector<std::string>& things) {
   world.change_at_milan("web", "", [&](json::object& next) {
     kube::ensure_object(next["metadata"].as_object(), "annotations")[api::annotations::left_out] =
@@ -69,7 +69,7 @@ TEST_CASE("what the provider notes once the pod is there is told, also after the
   note_at_milan(world, {core::left_out_field("hostUsers")});
   REQUIRE(world.reaches([&] { return told().size() == 1; }));
   CHECK(told().front().starts_with("cluster milan runs the pod without: field hostUsers; its API server did not"));
-  // Other words for as much are no news: a provider could go on for ever.
+  // Other words for the same number of fields are not reported: a provider could go on for ever.
   for (int i = 0; i < 20; ++i) {
     note_at_milan(world, {core::left_out_field("field" + std::to_string(i))});
     world.pass(10s);

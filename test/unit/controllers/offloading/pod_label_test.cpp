@@ -1,4 +1,4 @@
-// The mark on offloaded pods of which nobody knows at home how they are.
+// The label on offloaded pods whose state is not known at home.
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"

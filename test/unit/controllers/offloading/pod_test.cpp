@@ -39,7 +39,7 @@ TEST_CASE("what the provider refuses after it has taken the order is told at hom
   refuse("exceeded quota: none, used: pods=1");
   REQUIRE(world.reaches([&] { return message().ends_with("pods=1"); }));
   CHECK(world.events("FailedReflection").size() == 1);
-  // Beside the condition there are the Node's status and lease.
+  // Besides the condition there are the Node's status and lease.
   CHECK(world.writes() - writes < 120);
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("large statuses wait for their turn, and each comes home as it is by t
         return true;
       },
       10s));
-  // What waited was not written as it had been. Beside that there are the Node's status and lease.
+  // Waiting statuses were not written as they had been. Besides these there are the Node's status and lease.
   CHECK(world.writes() - before < 2 * pods);
   // A small status does not wait.
   world.change_at_milan(name(0), "status", [](json::object& next) {
@@ -115,7 +115,7 @@ TEST_CASE("pods are counted by the names of the Go version, and timed from bound
   CHECK(world.reaches([&] { return measures("liqo_pod_start_seconds_count{" + node + named + "} 1"); }));
   CHECK(measures("liqo_pod_start_seconds_bucket{" + node + named + R"(,le="30"} 0)"));
   CHECK(measures("liqo_pod_start_seconds_bucket{" + node + named + R"(,le="300"} 1)"));
-  // A pod that runs on starts no second time.
+  // A pod that goes on running does not count as started again.
   world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["podIP"] = "10.1.2.3"; });
   world.pass(1min);
   CHECK(measures("liqo_pod_start_seconds_count{" + node + named + "} 1"));
@@ -144,7 +144,7 @@ TEST_CASE("that containers have started is told of a few pods at once, and of ma
   world.pass(1min);
   CHECK(told().size() >= std::size_t(most));
   CHECK(told().size() <= std::size_t(most + seconds + 2));
-  // Of a pod that goes meanwhile nothing is told, for its namespace may go with it.
+  // Nothing is reported of a pod that is removed meanwhile, for its namespace may be removed with it.
   const std::size_t before = told().size();
   start("first");
   REQUIRE(world.reaches([&] { return told().size() == before + 1; }, 1s));
@@ -234,7 +234,7 @@ TEST_CASE("many that are refused alike ask by one, and all come in when there is
   CHECK(orders() == 10);
   CHECK(asked < 40);
 
-  // More is granted: the virtual node says so.
+  // More is granted, as the virtual node shows.
   room = pods;
   world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
     next["spec"].as_object()["resourceQuota"] = json::object{{"hard", json::object{{"cpu", "999"}}}};
@@ -251,7 +251,7 @@ TEST_CASE("a pod that its node can never hold closes it to nobody, and its contr
       return kube::string_at(taint, {"key"}) == api::closed_taint;
     });
   };
-  // Of something that is there: the garbage collector asks for no more.
+  // A reference to an object that exists: the garbage collector needs no more.
   const std::string uid(world.find(resources::namespaces, {"", shop})->uid());
   const auto create = [&](std::string_view name, std::string_view owner) {
     kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
@@ -432,7 +432,7 @@ TEST_CASE("a VkOptionsTemplate says what is reflected, and may change while liqo
     world.pass(30s);
     CHECK(copy("allowed"));
     CHECK(world.at_milan(resources::services, "web"));
-    // Off: what is there stays, and nothing comes.
+    // Off: existing copies stay, and no new ones are made.
     say("virtual-kubelet-default", of_config_maps("DenyList", 0));
     world.pass(5s);
     config_map("later");
@@ -459,7 +459,7 @@ TEST_CASE("a VkOptionsTemplate says what is reflected, and may change while liqo
     CHECK(copy("plain"));
     follow("strict");
     CHECK(world.reaches([&] { return !copy("plain"); }));
-    // One that is not there opens nothing, and says so.
+    // One that does not exist allows nothing, and that is reported.
     follow("nowhere");
     CHECK(world.reaches([&] { return world.events("VkOptionsTemplateMissing").size() == 1; }));
     world.pass(1min);
@@ -495,7 +495,7 @@ TEST_CASE("a VkOptionsTemplate that is missed is told each time that it goes") {
   Offloading world;
   const kube::Object options = kube::Object::make(kinds::vk_options_templates, {"liqo", "strict"});
   world.apply(kinds::vk_options_templates, options);
-  // Two caches learn of template and VirtualNode, in any order.
+  // Two caches show the template and the VirtualNode, in any order.
   world.pass(1s);
   world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
     next["spec"].as_object()["vkOptionsTemplateRef"] = json::object{{"namespace", "liqo"}, {"name", "strict"}};
@@ -505,7 +505,7 @@ TEST_CASE("a VkOptionsTemplate that is missed is told each time that it goes") {
     (void)world.server.remove(kinds::vk_options_templates, options.key(), {}, "operator");
     CHECK(world.reaches([&] { return world.times_told("VkOptionsTemplateMissing") == times; }));
     world.apply(kinds::vk_options_templates, options);
-    // Events that say the same within five minutes are one.
+    // Events with the same text within five minutes are one.
     world.pass(10min);
   }
 }
@@ -603,7 +603,7 @@ TEST_CASE("Nodes have the labels and annotations that their VkOptionsTemplate ad
   say("virtual-kubelet-default", {});
   CHECK(world.reaches([&] { return label("tier").empty(); }));
 
-  // One that is named and not there any more takes nothing away, also from a liqod that starts anew.
+  // One that is named and does not exist any more removes nothing, even for a liqod that starts again.
   say("golden", {{"nodeExtraLabels", json::object{{"tier", "gold"}}}});
   world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [&](json::object& next) {
     next["spec"].as_object()["vkOptionsTemplateRef"] = json::object{{"namespace", "liqo"}, {"name", "golden"}};
@@ -668,7 +668,7 @@ TEST_CASE("pull secrets of the pods' ServiceAccounts follow, and what ephemeral 
   CHECK_FALSE(there("first"));
   CHECK(there("second"));
   CHECK(there("debug"));
-  // With the pod all of it goes.
+  // All of it is removed with the pod.
   (void)world.server.remove(resources::pods, {shop, "web"}, {}, "user");
   world.pass(8min);
   CHECK_FALSE(there("second"));
@@ -690,7 +690,7 @@ TEST_CASE("whoever takes the lead makes no pod again that was ended before, howe
       spec["renewTime"] = kube::format_micro_time(world.simulator.clock().wall());
     });
   };
-  // Another process leads, and does what is to be done for a pod that is deleted.
+  // Another process leads, and does what a deleted pod needs.
   lead("liqod-2");
   world.link.set_faults({.stalled = 1, .stalled_by = 24h});
   world.pass(12s);

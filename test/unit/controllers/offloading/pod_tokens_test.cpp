@@ -30,7 +30,7 @@ TEST_CASE("pods that need the API server of home get tokens, and those that have
     return world.at_milan(resources::secrets, std::string(name) + "-token").has_value();
   };
   world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "robot"}));
-  // Nobody has said the address: the pod runs, and says so.
+  // The address is not known: the pod runs, and its status says so.
   pod("lost", "robot");
   CHECK(world.reaches([&] { return told("lost").contains("no token"); }));
   CHECK(world.condition("lost", api::home_api_server_condition, "reason") == "AddressUnknown");
@@ -44,9 +44,9 @@ TEST_CASE("pods that need the API server of home get tokens, and those that have
   pod("robot", "robot");
   CHECK(has_token("robot"));
   CHECK(told("robot") == "(none)");
-  // What cannot be mounted any more is not given away.
+  // Tokens that cannot be mounted any more are not handed out.
   CHECK_FALSE(has_token("lost"));
-  // What is left of a pod that went while nobody ran goes, too.
+  // The remains of a pod that was removed while no liqod ran are removed, too.
   world.stop();
   for (const kube::Resource& kind : {kinds::shadow_pods, resources::pods})
     (void)world.milan.remove(kind, {twin, "robot"}, {.grace_period_seconds = 0}, "milan");
@@ -230,7 +230,7 @@ TEST_CASE("a pod whose name leaves no room for that of its token Secret has its 
       "liqo_virtual_kubelet_reflection_item_counter{cluster_id=\"milan\",namespace=\"shop\","
       "node_name=\"milan\",reflector_resource=\"ServiceAccount\"} 1";
   CHECK(world.metrics().contains(counter));
-  // It is made again where somebody deletes it.
+  // It is recreated when it is deleted.
   REQUIRE(world.milan.remove(resources::secrets, {twin, secret}, {}, "milan"));
   CHECK(world.reaches([&] { return world.at_milan(resources::secrets, secret).has_value(); }, 1min));
   end(world, name);
@@ -311,7 +311,7 @@ TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
     world.start({.offloading = {.api_server_mode = narrowed, .api_server_host = host}});
     world.pass(2min);
     REQUIRE(token().has_value());
-    // It is renewed as before, and made again where somebody deletes it.
+    // It is renewed, and recreated when it is deleted.
     const std::string expires(token()->annotation(api::annotations::token_expiration));
     CHECK(world.reaches([&] { return token() && token()->annotation(api::annotations::token_expiration) > expires; },
                         2h));

@@ -1,4 +1,4 @@
-// Why a remote pod is not ready, asked of a provider whose part the test plays, and told at home.
+// The reasons for which a remote pod is not ready, read from a provider that the test plays, and reported at home.
 #include "../offloading_fixture.hpp"
 #include "liqo/api/reasons.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Whether the Events of one object are asked for, and not those of a twin.
+/// Whether the Events of one object are requested, and not those of a twin.
 bool is_question(const kube::HttpRequest& request) {
   return request.resource == "events" && request.target.contains("involvedObject.uid");
 }
@@ -54,7 +54,7 @@ struct Waiting : Offloading {
     event.tree()["lastTimestamp"] = kube::format_time(simulator.clock().wall());
     REQUIRE(milan.create(resources::events, event.tree(), "kubelet").has_value());
   }
-  /// The Node of this world is never ready, and the pod says so: before or after it tells something else.
+  /// The Node of this world is never ready, and the pod reports that before or after another reason.
   bool is_cut_off(std::string_view name) {
     return condition(name, "Ready", "reason") == api::reasons::remote_unavailable;
   }
@@ -66,7 +66,7 @@ struct Waiting : Offloading {
     }));
   }
 
-  /// The least time from the first to the last of so many questions in a row.
+  /// The shortest time from the first to the last of that many requests in a row.
   kube::Duration least_time_for(std::size_t questions) {
     kube::Duration least = 24h;
     for (std::size_t last = questions - 1; last < asked.size(); ++last)
@@ -105,7 +105,7 @@ TEST_CASE("the newest warning about a pod that does not start is told at home, e
   CHECK(world.reaches([&] { return world.told_events().size() == 2; }));
   CHECK(world.status_writes() == writes + 1);
 
-  // It runs: the condition goes with the same write, and nothing more is asked.
+  // It runs: the condition is removed by the same write, and nothing more is requested.
   world.report("web", "Running", "True");
   REQUIRE(world.reaches([&] { return world.told("web") == "(none)"; }));
   CHECK(world.status_writes() == writes + 2);
@@ -113,7 +113,7 @@ TEST_CASE("the newest warning about a pod that does not start is told at home, e
   world.pass(10min);
   CHECK(world.asked.empty());
 
-  // And then no longer. What has been told by an Event is not told so again.
+  // And then no longer. A warning that an Event has reported is not reported so again.
   world.report("web", "Running", "False");
   REQUIRE(world.reaches([&] { return world.told("web").contains("no such registry"); }, 2min));
   world.pass(1min);

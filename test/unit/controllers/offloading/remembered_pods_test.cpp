@@ -1,4 +1,4 @@
-// What is remembered of a pod belongs to its UID, and ends with it.
+// The memory of a pod belongs to its UID, and ends with it.
 #include "controllers/offloading/remembered_pods.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ TEST_CASE("of a pod nothing is remembered that another one of its name has done"
   CHECK(memory.find(second) == nullptr);
   REQUIRE(memory.find(first.key()) != nullptr);
   CHECK(memory.find(first.key())->uid == "u1");
-  // It takes the place of the first one, for whoever looks for it after an await, too.
+  // It replaces the first one, even for a caller that looks it up after an await.
   CHECK_FALSE(memory.of(second).plan.shadow_created);
   CHECK_FALSE(memory.of(second).refused.refused_at().has_value());
   CHECK(memory.find(first) == nullptr);

@@ -1,4 +1,4 @@
-// Resizes of offloaded pods: to the ShadowPod, to the Pod, and what is told at home.
+// Resizes of offloaded pods: on their way to the ShadowPod and the Pod, and the reports at home.
 #include "core/offloading/resize.hpp"
 #include "../offloading_fixture.hpp"
 #include "../provider_fixture.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What `kubectl patch --subresource resize` does to a pod, or its consumer to a ShadowPod.
+/// Acts on a pod as `kubectl patch --subresource resize` does, or on a ShadowPod as its consumer does.
 void set_cpu(json::object& pod_spec, std::string_view cpu) {
   json::object& container = pod_spec["containers"].as_array()[0].as_object();
   kube::testing::ensure_path(container, {"resources", "requests"})["cpu"] = cpu;
@@ -35,7 +35,7 @@ struct Consumer : Offloading {
   std::size_t asked = 0;
 };
 
-/// Provider milan, to whom rome gives orders, with a pod of one core.
+/// Provider milan, with ShadowPods of rome, and a pod of one core.
 struct Provider : ProviderFixture {
   Provider() : ProviderFixture({{"requests", json::object{{"cpu", "1"}}}}) {}
   void order(std::string_view cpu) {
@@ -54,7 +54,7 @@ TEST_CASE("a resize at home goes to the provider, once") {
   rome.pass(10min);
   CHECK(rome.milan.writes().size() == before);
   CHECK(rome.pending("status") == "(none)");
-  // What milan's kubelet says of it is told at home, and goes with it.
+  // The condition of milan's kubelet is shown at home, and is removed with the resize.
   rome.change_at_milan("web", "status", [](json::object& next) {
     next["status"].as_object()["conditions"].as_array().push_back(
         json::object{{"type", "PodResizePending"}, {"status", "True"}, {"reason", "Deferred"}, {"message", "full"}});
@@ -118,7 +118,7 @@ TEST_CASE("room that comes is asked for at once") {
   rome.run_at_milan("other");
   rome.resize("6");
   REQUIRE(rome.reaches([&] { return rome.pending("status") == "True"; }));
-  // Just after a question, so that the next one by itself is far.
+  // Just after a request, so that the next scheduled one is far away.
   const std::size_t before = rome.asked;
   REQUIRE(rome.reaches([&] { return rome.asked > before; }));
   is_full = false;
@@ -203,7 +203,7 @@ TEST_CASE("the provider resizes the Pod when its ShadowPod changes, and then onl
   REQUIRE(milan.reaches([&] { return cpu_of(milan.pod()->spec()) == "2"; }));
   milan.pass(10min);
   CHECK(milan.resizes() == 1);
-  // An autoscaler of the provider's has its way.
+  // An autoscaler of the provider changes the resources.
   milan.change(resources::pods, milan.key, "resize",
                [](json::object& next) { set_cpu(next["spec"].as_object(), "3"); });
   milan.stop();

@@ -1,4 +1,4 @@
-// The provider's half of offloading: where a pod cannot be made, and what is recorded of one that runs.
+// The provider's half of offloading: pods that cannot be made, and the record of those that run.
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
@@ -16,7 +16,7 @@ namespace resources = kube::resources;
 
 const kube::ObjectKey key{"shop-rome", "web"};
 
-/// What an API server does that does not know host aliases.
+/// Acts as an API server that does not know host aliases.
 void drop_host_aliases(kube::HttpRequest& request) {
   if (request.verb != "create" || request.resource != "pods") return;
   json::value body = *kube::parse_json(request.body);
@@ -24,7 +24,7 @@ void drop_host_aliases(kube::HttpRequest& request) {
   request.body = json::serialize(body);
 }
 
-/// Provider milan, to whom rome gives orders.
+/// Provider milan, with ShadowPods of rome.
 struct Provider : ClusterFixture {
   /// `server_reads`: see `ClusterFixture::reads`.
   explicit Provider(std::function<void(kube::HttpRequest&)> server_reads = {}) : ClusterFixture("milan") {
@@ -60,9 +60,9 @@ struct Provider : ClusterFixture {
       count += write.actor == link.actor() && write.plural == plural && write.subresource == subresource;
     return count;
   }
-  /// What is recorded of its pod, "" = nothing.
+  /// The recorded phase of its pod, "" = none.
   std::string recorded() { return std::string(kube::string_at(find(kinds::shadow_pods, key)->status(), {"phase"})); }
-  /// Plays the kubelet.
+  /// Acts as the kubelet.
   void set_phase(std::string_view phase) {
     change(resources::pods, key, "status",
            [&](json::object& next) { kube::ensure_object(next, "status")["phase"] = phase; });
@@ -226,7 +226,7 @@ TEST_CASE("a pod of which the watch shows too late how it has ended is recorded,
   REQUIRE(milan.reaches([&] { return milan.recorded() == "Running"; }));
   (void)milan.server.remove(resources::pods, key, {.grace_period_seconds = 0}, "operator");
   const std::string uid(milan.pod()->uid());
-  // Its node is waited for, and says how it ended when that is nearly over.
+  // Its node is waited for, and reports how it ended when the time is nearly over.
   milan.pass(core::node_patience - 1s);
   milan.link.set_faults({.stalled = 1, .stalled_by = 1min});
   milan.change(resources::pods, key, "status", [](json::object& next) {
@@ -280,7 +280,7 @@ TEST_CASE("where a pod may have run before liqod was started, its ShadowPod is r
   milan.start_liqod();
   REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }));
   CHECK(looks == 1);
-  // What has come since is known from its beginning.
+  // ShadowPods that were created since are known from their beginning.
   milan.pass(1min);
   milan.order({}, "Always", "web-2");
   REQUIRE(milan.reaches([&] { return milan.has(resources::pods, {key.ns, "web-2"}); }));

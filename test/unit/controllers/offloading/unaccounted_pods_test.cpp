@@ -1,4 +1,4 @@
-// What a provider does with pods whose grant has gone.
+// The provider ends pods whose grant is gone.
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
@@ -39,7 +39,7 @@ struct Provider : ClusterFixture {
 };
 
 /// Provider milan with pods of rome that take their time to end. All DELETEs of Pods by liqod are noted with their
-/// grace.
+/// grace periods.
 struct SlowProvider : ClusterFixture {
   explicit SlowProvider(std::string_view policy = "") : ClusterFixture("milan") {
     kube::Object tenant_namespace = core::forge_tenant_namespace("rome");
@@ -79,7 +79,7 @@ struct SlowProvider : ClusterFixture {
     static_cast<void>(server.remove(kinds::shadow_pods, {"shop-rome", name}, {}, "rome"));
     REQUIRE(reaches([&] { return grace(name) >= 0; }));
   }
-  /// Of a pod that is being deleted; -1: it is not, -2: it is not there.
+  /// The grace period of a pod that is being deleted; -1: it is not, -2: it does not exist.
   std::int64_t grace(const std::string& name) {
     const auto pod = find(resources::pods, {"shop-rome", name});
     return pod ? kube::int_at(pod->metadata(), {"deletionGracePeriodSeconds"}, -1) : -2;
@@ -102,7 +102,7 @@ TEST_CASE("pods whose Quota is gone end within the time of a drain, and so do th
   milan.add("quick", 10);
   milan.add("ending");
   milan.end("ending");
-  // Who ends his own pod decides how long that takes.
+  // A consumer that ends its own pod decides how long that takes.
   milan.pass(2min);
   CHECK(milan.grace("ending") == 86'400);
   static_cast<void>(milan.server.remove(kinds::quotas, milan.quota, {}, "operator"));
@@ -123,7 +123,7 @@ TEST_CASE("a Pod that a ShadowPod has left behind is not kept by another one of 
   milan.start();
   milan.add("web", 10);
   const auto orphan = [&](const char* uid) {
-    // As the garbage collector leaves it where the ShadowPod was deleted with the policy Orphan.
+    // As the garbage collector leaves it when the ShadowPod was deleted with the policy Orphan.
     milan.change(resources::pods, {"shop-rome", "web"}, "", [uid](json::object& pod) {
       json::object& metadata = kube::ensure_object(pod, "metadata");
       metadata.erase("ownerReferences");

@@ -1,4 +1,4 @@
-// Pods at home that no scheduler places, beside a virtual node that its provider has closed.
+// Pods at home that cannot be scheduled, because the provider has closed the virtual node.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -34,7 +34,7 @@ TEST_CASE("a signer that is silent delays a Tenant and takes nothing from one th
 TEST_CASE("an idle peering has nothing signed but renewals, whatever is around its requests") {
   PeeringProvider milan;
   milan.start();
-  // As two thirds of three hours have it, for the Tenant and for its slice.
+  // After two thirds of three hours, for the Tenant and for its slice.
   constexpr int expected = 2 * (1 + 8 / 2);
   kube::Object tenant = milan.make_tenant();
   const auto with_preamble = [&](std::string_view text) {

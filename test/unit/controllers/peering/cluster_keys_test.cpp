@@ -1,4 +1,4 @@
-// What a cluster tells of itself to the liqoctl of its peers.
+// The facts about a cluster that the liqoctl of its peers can read.
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 namespace resources = kube::resources;
 
-/// What is told of the ranges of pods a minute after the start, with that configured and where that was told before.
+/// The published ranges of pods a minute after the start, with that configuration and with that value published before.
 std::string told(std::string_view before, std::string configured) {
   ClusterFixture milan("milan");
   const kube::ObjectKey key{"liqo", "liqo-clusterid-configmap"};

@@ -1,4 +1,4 @@
-// The end of a ForeignCluster; its status is held by the tests of core, and its life by the simulation of peerings.
+// The end of a ForeignCluster; the tests of core cover its status, and the simulation of peerings its life.
 #include "../adds.hpp"
 #include "kube/testing/tree.hpp"
 #include "peering_fixture.hpp"

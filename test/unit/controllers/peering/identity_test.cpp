@@ -32,7 +32,7 @@ struct Consumer : ClusterFixture {
   core::PrivateKey key() {
     return *core::read_cluster_keys(*find(resources::secrets, {"liqo", "authentication-keys"}));
   }
-  /// What milan would answer to that key; `life` tells two answers apart.
+  /// Milan's answer for that key; `life` distinguishes two answers.
   json::object answer(const core::PrivateKey& to, kube::WallTime::duration life = 1h) {
     const kube::WallTime now = simulator.clock().wall();
     const std::string csr = *core::make_signing_request(to, core::control_plane_name("rome"));
@@ -54,7 +54,7 @@ struct Consumer : ClusterFixture {
     slice.mutable_spec()["providerClusterID"] = "milan";
     apply(kinds::resource_slices, slice);
   }
-  /// What milan says of the authentication of a slice.
+  /// Milan's answer about the authentication of a slice.
   void decide(const std::string& slice, std::string_view status) {
     change(kinds::resource_slices, {ns, slice}, "status", [&](json::object& next) {
       json::object& written = kube::ensure_object(next, "status");

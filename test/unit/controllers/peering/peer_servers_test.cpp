@@ -1,4 +1,4 @@
-// How often kubeconfigs are read, however often ForeignClusters change.
+// Counts how often kubeconfigs are parsed, however often ForeignClusters change.
 #include "controllers/peering/peer_servers.hpp"
 
 #include <doctest/doctest.h>
@@ -57,7 +57,7 @@ TEST_CASE("a kubeconfig is read once for each state of its Secret") {
   CHECK(milan.server(servers, "milan") == "https://two.example:6443");
   CHECK(milan.server(servers, "milan") == "https://two.example:6443");
   CHECK(servers.reads() == 2);
-  // What cannot be read is not tried again either.
+  // A kubeconfig that cannot be parsed is not tried again either.
   milan.put("a", "milan", "::");
   CHECK(milan.server(servers, "milan").empty());
   CHECK(milan.server(servers, "milan").empty());

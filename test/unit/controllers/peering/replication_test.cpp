@@ -1,4 +1,5 @@
-// Replication from one consumer to one provider: rights that go while an object ends, and a namespace of somebody else.
+// Replication from one consumer to one provider: rights that are lost while an object ends, and a namespace of another
+// consumer.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -35,8 +36,8 @@ kube::net::Response forbidden() {
   return {.head = {.status = 403, .headers = {{"content-type", "application/json"}}}, .body = std::make_unique<Text>()};
 }
 
-/// A link over which reads of several objects, or all requests, are refused, whose server has a clock of its own, and
-/// may answer as if it were asked for the objects of everybody.
+/// A link that can refuse reads of several objects, or all requests. Its server has a clock of its own, and may answer
+/// with the objects of all consumers.
 class GuardedLink final : public PlainLink {
  public:
   GuardedLink(kube::testing::SimLink& link, kube::async::Clock& clock, const Rights& rights,
@@ -55,7 +56,7 @@ class GuardedLink final : public PlainLink {
   }
 
  private:
-  /// That part, and what follows it up to one of `ends`.
+  /// That part, and the text behind it up to one of `ends`.
   static void leave_out(std::string& target, std::string_view part, std::string_view ends) {
     const std::size_t at = target.find(part);
     if (at != std::string::npos) target.erase(at, target.find_first_of(ends, at + part.size()) - at);
@@ -69,7 +70,7 @@ class GuardedLink final : public PlainLink {
 
 /// Consumer rome with a slice that is replicated to provider milan.
 struct Consumer : ClusterFixture {
-  /// `owner`: whose the namespace says to be.
+  /// `owner`: the cluster that the label of the namespace names.
   explicit Consumer(std::string_view owner = "milan", controllers::Settings settings = {})
       : ClusterFixture("rome"), milan(simulator.clock()), to_milan(simulator, milan, "rome") {
     for (const kube::Resource& kind : {kinds::namespace_maps, kinds::resource_slices, kinds::renews}) milan.serve(kind);
@@ -123,7 +124,7 @@ struct Consumer : ClusterFixture {
   bool has_replica(const std::string& name) {
     return milan.get(kinds::resource_slices, {replica_key.ns, name}) != nullptr;
   }
-  /// What milan says of a slice, in so many bytes.
+  /// Milan's status of a slice, with that many bytes.
   void answer(std::size_t bytes, char of = 'x', const std::string& name = "pool") {
     const json::object condition{{"type", "Resources"}, {"status", "Accepted"}, {"message", std::string(bytes, of)}};
     static_cast<void>(milan.update(
@@ -141,7 +142,7 @@ struct Consumer : ClusterFixture {
     const std::size_t at = all.find(line);
     return at == std::string::npos ? -1 : std::stod(all.substr(at + line.size()));
   }
-  /// A finalizer of the provider's own.
+  /// A finalizer of the provider.
   void hold_replica(bool held) {
     static_cast<void>(milan.update(
         {kinds::resource_slices, replica_key},
@@ -157,7 +158,7 @@ struct Consumer : ClusterFixture {
   kube::testing::SimLink to_milan;
   Rights rights = Rights::all;
   std::chrono::seconds ahead{0};  ///< milan's clock
-  bool tells_all = false;         ///< whatever it is asked for
+  bool tells_all = false;         ///< whatever is requested
 };
 
 }  // namespace
@@ -166,7 +167,7 @@ TEST_CASE("an object is let go whose replica was last seen going, before the pro
   struct Case {
     const char* title;
     Rights left;
-    bool ends;  ///< the replica goes, unseen
+    bool ends;  ///< the replica is removed, unseen
   };
   for (const Case& c :
        {Case{"nothing may be read any more", Rights::none, false}, Case{"no watch", Rights::one_object, true}}) {
@@ -190,7 +191,7 @@ TEST_CASE("an object is let go whose replica was last seen going, before the pro
 TEST_CASE("a replica that the watch loses while home is asked whether it is wanted goes all the same") {
   Consumer rome;
   REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
-  // The watch tells of the loss before home answers.
+  // The watch shows the loss before home answers.
   rome.link.set_faults({.latency_low = 100ms, .latency_high = 100ms});
   bool is_asked = false;
   rome.refuses = [&](const kube::HttpRequest& request) {

@@ -1,4 +1,5 @@
-// A provider that answers and does not act: what pods, slices, twins and the Node of it say at home, and when they end.
+// A provider that answers and does not act: the notes on pods, slices, twins and its Node at home, and when they are
+// withdrawn.
 #include <algorithm>
 
 #include "../offloading_fixture.hpp"
@@ -17,7 +18,7 @@ using namespace std::chrono_literals;
 
 const kube::ObjectKey lease_key{"liqo", "liqod"};
 
-/// Consumer rome, and a milan whose liqod renews its Lease only where the test does.
+/// Consumer rome, and a milan whose liqod renews its Lease only when the test does.
 struct SilentProvider : Offloading {
   SilentProvider() : Offloading({}, {}, prepare) {
     outage = [this](kube::HttpRequest& request) {
@@ -28,7 +29,7 @@ struct SilentProvider : Offloading {
     refuse = [this](const kube::HttpRequest& request) {
       return std::string(request.resource == "leases" && is_of_go ? "leases is forbidden" : "");
     };
-    // The map is answered at milan, too: there its status comes from.
+    // The map is answered at milan, too, which is where its status comes from.
     const kube::ObjectKey replica{"liqo-tenant-rome", "milan"};
     REQUIRE(reaches([&] { return milan.get(kinds::namespace_maps, replica) != nullptr; }));
     (void)milan.update(
@@ -225,14 +226,14 @@ TEST_CASE("what waits for a provider that seems to come back all the time is tri
   CHECK(tried == 2);
   orders->catch_up(begin + 1h);
   CHECK(tried == 2);
-  // One that has come back is tried every five seconds for half a minute.
+  // A provider that has come back is tried every five seconds for half a minute.
   tried = 0;
   const auto seems_back = [&](kube::Duration from, kube::Duration to) {
     for (kube::Duration at = from; at < to; at += 1s) orders->wake(begin + at);
   };
   seems_back(2h, 2h + 31s);
   CHECK(tried == 7);
-  // One that goes on so is tried less and less.
+  // One that goes on returning is tried less and less often.
   seems_back(2h + 31s, 3h);
   CHECK(tried <= 7 + 20);
   const int before = tried;
@@ -286,7 +287,7 @@ TEST_CASE("the Lease is looked for where it is declared, and only there") {
     kube::testing::set_annotation(next, core::remote_liqo_namespace, "liqo-system");
   });
   world.create_pod("web");
-  // The one in namespace liqo, which nobody holds, is of an earlier installation.
+  // The Lease in namespace liqo, which has no holder, is of an earlier installation.
   for (int i = 0; i < 60; ++i) {
     (void)world.milan.update(
         {resources::leases, {"liqo-system", "liqod"}},
@@ -310,7 +311,7 @@ TEST_CASE("a slice whose request changes waits for another answer") {
   world.give_slice();
   const kube::ObjectKey replica{"liqo-tenant-rome", "pool"};
   REQUIRE(world.reaches([&] { return world.milan.get(kinds::resource_slices, replica) != nullptr; }));
-  // Home signs what it asks for.
+  // Home signs its own requests.
   world.pass(2s);
   const auto answer = [&](std::string_view cpu) {
     (void)world.milan.update(
@@ -434,7 +435,7 @@ TEST_CASE("a provider that toggles its Lease causes few writes at home") {
     world.lead(10s);
     world.pass(20s);
   }
-  // Half an hour: heartbeats of the Node, and a dozen tellings to ten pods.
+  // Half an hour: heartbeats of the Node, and a dozen reports to ten pods.
   CHECK(world.writes() - before < 600);
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("our rights outlast their deletion while there are credentials, and ar
   Consumer rome;
   rome.add_credentials();
   REQUIRE(rome.reaches([&] { return rome.is_guarded() && rome.is_held(); }));
-  // Taken by somebody, it is put back.
+  // If it is removed by others, it is restored.
   rome.change(kinds::role_bindings, rome.binding, "",
               [](json::object& binding) { kube::ensure_object(binding, "metadata").erase("finalizers"); });
   REQUIRE(rome.reaches([&] { return rome.is_held(); }));

@@ -1,4 +1,4 @@
-// The provider's half of the handshake over a fake API server: what it gives a Tenant, refuses, and takes away.
+// The provider's half of the handshake over a fake API server: what it grants a Tenant, refuses, and withdraws.
 #include <doctest/doctest.h>
 
 #include "core/peering/renewal.hpp"
@@ -79,7 +79,7 @@ TEST_CASE("a Tenant that asks for more than it may have is refused with an Event
     std::string bytes;
     const char* reason;
   };
-  // CN=rome, and O=liqo.io with O=paris beside it in one part of the subject.
+  // CN=rome, and O=liqo.io together with O=paris in one part of the subject.
   const core::PrivateKey rome = key_of('r');
   const Case cases[] = {
       {"a request for a slice's name", "csr", *core::make_signing_request(rome, core::slice_name("pool", "rome")),
@@ -115,7 +115,7 @@ TEST_CASE("a consumer whose name somebody of this cluster has is not let in befo
   milan.apply(kinds::tenants, milan.make_tenant());
   REQUIRE(milan.reaches([&] { return !milan.events("ClusterIDTaken").empty(); }));
   milan.pass(2min);
-  // Peering users read Events, and not what else the provider has bound.
+  // Peering users may read Events, but must not learn of other bindings of the provider.
   for (const std::string& told : milan.events("ClusterIDTaken")) {
     CHECK(told.contains("names a user or group rome already"));
     CHECK_FALSE(told.contains("of-a-person"));

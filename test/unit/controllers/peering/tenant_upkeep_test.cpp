@@ -1,4 +1,4 @@
-// A provider whose tenant is drained while its pods take their time, or of which nobody has heard for long.
+// A provider whose tenant is drained while its pods end slowly, or whose tenant has been silent for long.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ TEST_CASE("pods of a drained tenant end in the time that its policy allows, and 
   CHECK(milan.grace("shop-rome", "slow") == 86'400);
   milan.set_condition("Drained");
   CHECK(milan.reaches([&] { return milan.grace("shop-rome", "slow") == 600; }));
-  // What goes later, too; what is quick enough keeps its own time.
+  // Pods that end later are hurried, too; those that are quick enough keep their own grace period.
   milan.add_pod("shop-rome", "slower", 80'000);
   remove("shop-rome", "slower");
   remove("shop-rome", "quick");
@@ -116,7 +116,7 @@ TEST_CASE("all pods of a big drained tenant are ended, each once, also while tho
   kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
   twin.set_label(labels::remote_cluster_id, "rome");
   milan.apply(resources::namespaces, twin);
-  // More than two parts of what is deleted in one go.
+  // More than two batches of deletions.
   for (int i = 0; i < 450; ++i) add("web-" + std::to_string(i));
   milan.pass(10s);
   milan.set_condition("Drained");
@@ -164,7 +164,7 @@ TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace,
       "(\"maxResorces\" is not a key of it; did you mean maxResources?), so nothing new of rome is admitted: liqoctl "
       "set tenant rome --unset maxResorces mends it";
   CHECK(milan.events("PolicyUnreadable") == std::vector<std::string>{told, told});
-  // Other changes of the Tenant and the namespace tell nothing new.
+  // Other changes of the Tenant and the namespace cause no new report.
   milan.set_condition("Cordoned");
   milan.set_policy(R"({"maxResorces":{"cpu":"4"}})");
   CHECK(milan.times_told("PolicyUnreadable") == 2);
@@ -233,7 +233,7 @@ TEST_CASE("where it is asked for, a tenant that falls silent is cordoned, and ma
   milan.set_condition("Active");
   milan.pass(6h);
   CHECK(milan.condition() == "Active");
-  // It came back, and went again, whatever its clock said.
+  // It came back, and fell silent again, whatever time its clock showed.
   for (const std::string& time : {milan.now(), std::string("2300-01-01T00:00:00.000000Z")}) {
     milan.set_condition("Active");
     milan.beat(time);

@@ -1,4 +1,4 @@
-// Twins that home does not want, or does not know after a restore, and that hold data.
+// Twins with data that home does not want, or does not know after a restore.
 #include "../storage/volumes_fixture.hpp"
 #include "core/namespaces/withdrawn_twins.hpp"
 #include "core/peering/forge.hpp"
@@ -35,7 +35,7 @@ struct Guarded : Volumes {
     const auto tree = milan.get(kinds::namespace_maps, replica_key);
     return tree ? std::optional(kube::Object(*tree)) : std::nullopt;
   }
-  /// The twin that milan is asked for, "" = none.
+  /// The twin that is requested of milan, "" = none.
   std::string asked(std::string_view local) {
     const auto found = replica();
     return found ? std::string(api::NamespaceMap(*found).desired_twin(local)) : "";
@@ -228,7 +228,7 @@ TEST_CASE_FIXTURE(Guarded, "a twin whose looks fail keeps none of the others fro
 }
 
 TEST_CASE_FIXTURE(Guarded, "a provider that shows more claims at once than it is asked for is not believed") {
-  // All of them stand for claims of home, so that nothing of them would keep the twin.
+  // All of them stand for claims of home, so that none of them would keep the twin.
   const kube::Object here = claim("posts", "rome-1");
   for (int i = 0; i < 200; ++i) {
     kube::Object there = kube::Object::make(kinds::claims, {"blog-rome", "posts-" + std::to_string(i)});

@@ -1,4 +1,4 @@
-// The figures of slices: read when a slice changes, and never by whoever looks at them.
+// The metrics of slices: quantities are parsed when a slice changes, and never at a scrape.
 #include "controllers/process/slice_metrics.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What a list of metadata tells about copies whose versions are known.
+// A list of metadata is compared with copies whose versions are known.
 #include "controllers/reflection/copies.hpp"
 
 #include <doctest/doctest.h>
@@ -60,7 +60,7 @@ TEST_CASE("a list tells what is not as it was known") {
     CHECK(copies.compare(c.listed, c.list_version) == c.due);
     CHECK((copies.find("a") != nullptr) == c.held);
     if (c.held) CHECK(copies.find("a")->settled_for.has_value() == c.due.empty());
-    // What was told once is not told again.
+    // A difference that was returned once is not returned again.
     CHECK(copies.compare(c.listed, c.list_version).empty());
   }
 }
@@ -139,7 +139,7 @@ TEST_CASE("content of a peer takes half of its account at most") {
   CHECK(there.take("b").empty());
   CHECK(there.take("a").size() == 40);
   CHECK(account->held() == 0);
-  // What is being read has it.
+  // Reading has the other half.
   REQUIRE(!account->try_take(45));
   there.put("a", "too much");
   CHECK(total == 0);

@@ -1,4 +1,4 @@
-// What a provider's Events warn of about copies, told at home on their objects.
+// A provider's Warnings about copies are reported at home on their objects.
 #include "../offloading_fixture.hpp"
 #include "liqo/api/names.hpp"
 
@@ -97,7 +97,7 @@ TEST_CASE("a warning about a copy of any kind is an Event of its object within 3
 TEST_CASE("Events about what is no copy are nobody's at home") {
   Warned world;
   world.make(resources::config_maps, "words", data("ciao"));
-  // Somebody else's, under a name that is wanted, and under one that is not.
+  // An object of another owner, under a name that is wanted, and under one that is not.
   for (const char* name : {"taken", "theirs"}) {
     kube::Object theirs = kube::Object::make(resources::config_maps, {twin, name});
     REQUIRE(world.milan.create(resources::config_maps, theirs.tree(), "operator").has_value());

@@ -1,4 +1,4 @@
-// How copies are written at the provider, and what becomes of one that meets an object of somebody else.
+// How copies are written at the provider, also when an object of another owner has the name.
 #include "controllers/reflection/copy_writer.hpp"
 
 #include <string>
@@ -47,7 +47,7 @@ TEST_CASE(
     REQUIRE(w.rome.create(services, service({{note, "a"}, {"team", "b"}}), actor));
     CHECK(w.reaches([&] { return at_milan("team") == "b"; }, 5s));
     CHECK(at_milan(note).empty());
-    // It is remembered: a change is not refused first.
+    // That is remembered: the next change is not refused first.
     const std::size_t before = w.to_milan.requests();
     REQUIRE(w.rome.update(
         {services, {"shop", "door"}},
@@ -120,7 +120,7 @@ TEST_CASE("what cannot be given back is not applied where somebody else has the 
                         {"type", type},
                         {"data", json::object{{key, "eA=="}}}};
   };
-  // What is immutable stays so, and the type of a Secret is what it was made with.
+  // An immutable copy stays so, and a Secret keeps the type with which it was made.
   for (const bool immutable : {true, false}) {
     CAPTURE(immutable);
     World w("Secret");

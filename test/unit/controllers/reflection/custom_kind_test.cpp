@@ -1,4 +1,4 @@
-// A kind that is made at run time, and what comes home of its copies.
+// A kind that is defined at run time, and the statuses of its copies that come home.
 #include "core/reflection/custom_resource.hpp"
 #include "reflector_fixture.hpp"
 
@@ -106,7 +106,7 @@ TEST_CASE("after a restart nothing is written that is there") {
   w.report(w.milan, "shop-rome", "one", {{"phase", "Ready"}});
   REQUIRE(w.reaches([&] { return w.is_phase("one", "Ready"); }, 10s));
   w.stop();
-  // Nobody at home heard of it.
+  // Nothing at home was notified of it.
   w.report(w.milan, "shop-rome", "one", {{"phase", "Old"}});
   const std::size_t there = w.writes(), here = w.home_writes();
   w.start();
@@ -183,7 +183,7 @@ TEST_CASE("a spec that goes there and back has been seen, whatever the provider 
   w.report(w.milan, "shop-rome", "one", {{"phase", "Ready"}, {"observedGeneration", 1}});
   REQUIRE(w.reaches([&] { return w.is_phase("one", "Ready"); }, 10s));
   w.milan_transport.rewrite = [](kube::HttpRequest& request) {
-    // What the API server refuses.
+    // A request that the API server refuses.
     if (request.method == "PATCH") request.body = "nonsense";
   };
   w.resize("one", 2);

@@ -1,4 +1,4 @@
-// Which providers take a custom resource, and of which of them its status comes home.
+// The providers that take a custom resource, and the one whose status comes home.
 #include "../offloading_fixture.hpp"
 #include "core/reflection/custom_resource.hpp"
 
@@ -18,7 +18,7 @@ controllers::Settings with_widgets() {
   return settings;
 }
 
-/// What a second provider needs while liqod runs.
+/// Adds what a second provider needs while liqod runs.
 struct Second {
   std::unique_ptr<kube::testing::FakeApiServer> turin;
   std::unique_ptr<kube::testing::SimLink> to_turin;
@@ -111,7 +111,7 @@ TEST_CASE("a status comes from the next provider while the first one does not ta
     Two::report(*world.turin, "of turin");
     CHECK(world.reaches([&] { return world.phase() == "of turin"; }, 2min));
 
-    // It takes the kind now, and nobody there has said anything yet.
+    // It takes the kind now, and no operator there has written a status yet.
     world.milan.serve(widgets());
     is_forbidden = false;
     REQUIRE(world.has_copy(world.milan));

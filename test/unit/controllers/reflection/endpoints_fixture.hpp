@@ -12,7 +12,7 @@
 
 namespace liqo::reflector {
 
-/// What rome knows of its addresses.
+/// Rome's knowledge of its addresses.
 struct TestHome final : core::HomeEndpoints {
   bool known = true;
   std::set<std::string> unreachable;

@@ -1,4 +1,4 @@
-// The consumer's half of Services: what a provider is told of endpoints at home, and what that follows.
+// The consumer's half of Services: the endpoints at home that a provider gets, and what decides about them.
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"
@@ -29,7 +29,7 @@ struct Home : Offloading {
   static json::object endpoint(std::string_view address, std::string_view node = "worker") {
     return {{"addresses", json::array{json::string(address)}}, {"nodeName", node}};
   }
-  /// "10.1.0.1 10.1.0.2"; "(none)" where there is no ShadowEndpointSlice.
+  /// "10.1.0.1 10.1.0.2"; "(none)" if there is no ShadowEndpointSlice.
   std::string sent(std::string_view name) {
     const auto copy = at_milan(kinds::shadow_endpoint_slices, name);
     if (!copy) return "(none)";
@@ -86,7 +86,7 @@ TEST_CASE("endpoints follow the network, IP objects, virtual nodes and what thei
   CHECK(world.sends("db-1", "(none)"));
   CHECK(world.sends("db-2", "(none)"));
   CHECK(world.events("AddressLeftOut").size() == 1);
-  // What it said holds beyond its end.
+  // Its annotation holds beyond its end.
   REQUIRE(world.server.remove(resources::services, {shop, "db"}, {}, "operator"));
   world.pass(20s);
   CHECK(world.sent("db-1") == "(none)");

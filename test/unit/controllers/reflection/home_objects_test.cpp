@@ -1,4 +1,4 @@
-// What is read at home of a kind that is not watched there.
+// Reads of a kind at home that is not watched there.
 #include "controllers/reflection/home_objects.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ TEST_CASE("a list of home that is behind the last one takes no copies away") {
   w.rome.manners().cached_at = before;
   w.pass(2min);
   CHECK(deletes() == 0);
-  // Who has just begun knows no newer list: before a copy goes it looks for the object itself.
+  // A process that has just begun knows no newer list: before it removes a copy it reads the object itself.
   w.stop();
   w.reflector.stop_namespace("shop");
   w.reflector.start_namespace("shop", "shop-rome");

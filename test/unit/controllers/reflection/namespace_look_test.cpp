@@ -106,7 +106,7 @@ TEST_CASE("of many namespaces only some are held at a time, and all are read") {
     w.create("words", large, ns);
     w.reflector.start_namespace(ns, ns + "-rome");
   }
-  // Reads that nothing was made of yet: what is held of them is what they have read.
+  // Reads that were not worked on yet: all their content is held.
   int read = 0, ahead = 0;
   w.to_rome.on_send([&](const kube::HttpRequest& request) {
     if (!request.target.starts_with("/api/v1/namespaces/ns")) return;
@@ -117,7 +117,7 @@ TEST_CASE("of many namespaces only some are held at a time, and all are read") {
   REQUIRE(w.reaches([&] { return w.milan.list(kind).size() == count; }, 20s));
   CHECK(read == count);
   CHECK(ahead < count);
-  // One that holds on to what it has read does not hold up the others for ever.
+  // A namespace that keeps its content does not delay the others for ever.
   w.stop();
   w.to_milan.partition();
   w.start();

@@ -1,4 +1,4 @@
-// Secrets, which are reflected where something refers to them.
+// Secrets, which are reflected if something refers to them.
 #include "controllers/reflection/referred_objects.hpp"
 
 #include <cstdint>
@@ -130,7 +130,7 @@ TEST_CASE("all Secrets of a namespace go where the policy says so, or its pods s
     CAPTURE(by_policy);
     by_policy ? say(SelectionPolicy::all) : stay(true);
     CHECK(w.reaches([&] { return has("plain"); }, 10s));
-    // What comes later follows by the next list.
+    // Objects that are created later follow with the next list.
     create("later");
     CHECK(w.reaches([&] { return has("later"); }, 30s));
     REQUIRE(w.milan.remove(secrets, {"shop-rome", "later"}, {}, actor));
@@ -169,7 +169,7 @@ TEST_CASE("where no longer all Secrets are wanted, copies stay for as long as th
     };
     want_all(true);
     REQUIRE(w.reaches(has, 30s));
-    // What an earlier process may have left counts no more.
+    // Copies that an earlier process may have left do not count any more.
     w.pass(6min);
     want_all(false);
     w.pass(2min);
@@ -194,7 +194,7 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
   create("unused");
   create("allowed", {{"liqo.io/allow-reflection", "true"}});
   create("skipped", {{"liqo.io/skip-reflection", "true"}});
-  // One that Go copied, to which nothing refers; and one that went at home while nobody ran.
+  // A copy of the Go version to which nothing refers, and one whose object was removed while no liqod ran.
   create("of-go");
   for (const char* name : {"of-go", "gone"})
     REQUIRE(w.milan.create(
@@ -211,7 +211,7 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
       actor));
   w.reflector.set_references("shop", {"used", "skipped", "later"});
   REQUIRE(w.reaches([&] { return has("used") && has("allowed"); }, 5s));
-  // What is referred to may come later, and change.
+  // The referenced object may be created later, and change.
   create("later");
   CHECK(w.reaches([&] { return has("later"); }, 30s));
   REQUIRE(w.rome.update(
@@ -220,7 +220,7 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
       [&] { return kube::string_at(*w.milan.get(secrets, {"shop-rome", "used"}), {"data", "key"}) == "eQ=="; }, 30s));
   CHECK_FALSE(has("unused"));
   CHECK_FALSE(has("skipped"));
-  // A provider that makes what looks like a copy gets nothing for it.
+  // A provider that makes a false copy gets nothing for it.
   for (const bool marked : {true, false}) {
     json::object forged{{"metadata", json::object{{"name", "unused"}, {"namespace", "shop-rome"}}}, {"type", "Opaque"}};
     if (marked) {

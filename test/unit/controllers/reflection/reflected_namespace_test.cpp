@@ -1,4 +1,4 @@
-// When the objects of a namespace are considered anew.
+// The times at which the objects of a namespace are looked at again.
 #include "controllers/reflection/reflected_namespace.hpp"
 
 #include <cstdint>
@@ -25,7 +25,7 @@ TEST_CASE("endpoints that change on and on are followed after a moment, then onc
   const kube::Duration first = e.world.simulator.clock().now() - begun;
   CHECK(first >= 250ms);
   CHECK(first < 500ms);
-  // Changes come while a write is on its way, too.
+  // Changes come even while a write is under way.
   e.world.to_milan.set_faults({.latency_low = 100ms, .latency_high = 100ms});
   for (int i = 0; i < 60; ++i) {
     e.set_hostname(std::to_string(i));
@@ -125,7 +125,7 @@ TEST_CASE("endpoints are copied once all is known that decides about them, and f
   e.world.pass(1min);
   CHECK(e.world.writes() == 2);
   CHECK(e.world.events("AddressLeftOut") == 1);
-  // A copy that somebody changes is put right as any other.
+  // A copy that others change is corrected like any other.
   REQUIRE(e.world.milan.update(
       {api::kinds::shadow_endpoint_slices, {"shop-rome", "web"}},
       [](json::object& tree) { kube::testing::ensure_path(tree, {"spec", "template"})["endpoints"] = json::array(); },

@@ -1,4 +1,4 @@
-// One object and its copy: what is written, left alone, removed and told.
+// One object and its copy: what is written, left alone, removed and reported.
 #include "controllers/reflection/reflected_object.hpp"
 
 #include <cstdint>
@@ -20,7 +20,7 @@ TEST_CASE("a copy follows its object, by one write for each change") {
   w.set("words", "salve");
   REQUIRE(w.reaches([&] { return w.at_milan("words") == "salve"; }, 5s));
   CHECK(w.writes() == 2);
-  // What is not reflected costs nothing there.
+  // An object that is not reflected costs nothing there.
   REQUIRE(w.rome.update(
       {kind, {"shop", "words"}},
       [](json::object& tree) {
@@ -49,7 +49,7 @@ TEST_CASE("a copy that somebody changes or deletes is right again within 30 s") 
     REQUIRE(w.milan.remove(kind, {"shop-rome", "words"}, {}, actor));
     CHECK(w.reaches([&] { return w.at_milan("words") == "ciao"; }, 30s));
   }
-  // What somebody adds to the data goes.
+  // Additions of others to the data are removed.
   REQUIRE(w.milan.update(
       {kind, {"shop-rome", "words"}}, [](json::object& tree) { kube::ensure_object(tree, "data")["theirs"] = "1"; },
       actor));
@@ -59,7 +59,7 @@ TEST_CASE("a copy that somebody changes or deletes is right again within 30 s") 
   };
   REQUIRE(has_more());
   CHECK(w.reaches([&] { return !has_more(); }, 30s));
-  // So it does where something of ours was changed at the same time.
+  // So it does if something of ours was changed at the same time.
   REQUIRE(w.milan.update(
       {kind, {"shop-rome", "words"}},
       [](json::object& tree) { tree["data"] = json::object{{"key", "no"}, {"theirs", "1"}}; }, actor));
@@ -77,7 +77,7 @@ TEST_CASE("an object of somebody else is told of, left alone, and replaced when 
   World w;
   w.create("first", "x");
   REQUIRE(w.reaches([&] { return w.at_milan("first") == "x"; }));
-  // It was there before, or appears while its name is not known to be taken.
+  // It existed before, or appears while its name is not known to be taken.
   for (const char* name : {"early", "late"}) {
     CAPTURE(name);
     if (std::string_view(name) == "late") w.pass(18s);
@@ -159,7 +159,7 @@ TEST_CASE("that a Secret is never reflected is told once, whatever refers to it 
   w.reflector.set_references("shop", {});
   w.pass(20min);
   CHECK(told() == 1);
-  // Another one of the name is told of.
+  // Another one of the name is reported.
   REQUIRE(w.rome.remove(kube::resources::secrets, {"shop", "joins"}, {}, actor));
   create();
   w.reflector.set_references("shop", {"joins"});

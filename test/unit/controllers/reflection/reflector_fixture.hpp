@@ -70,7 +70,7 @@ struct World {
                    recorder,
                    [this](const std::string&) { return brings_home; },
                    [this](std::size_t) { return home_write(); }}) {
-    // Before anything is asked of them.
+    // Set before the first request.
     for (kube::testing::FakeApiServer* server : {&rome, &milan})
       if (reflected.name.contains('.')) server->serve(reflected.resource);
     group.spawn(home.run());

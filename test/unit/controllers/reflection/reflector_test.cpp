@@ -1,4 +1,4 @@
-// What concerns all namespaces of one Reflector: rules that change, and who leads.
+// All namespaces of one Reflector: changes of the rules, and of the leader.
 #include "controllers/reflection/reflector.hpp"
 
 #include <cstdint>
@@ -91,7 +91,7 @@ TEST_CASE("which objects are reflected may change, also while they are being wri
   // One worker for all of a namespace does as well.
   w.reflector.set_policy({.selection = reflection::SelectionPolicy::deny_list, .workers = 1});
   CHECK(w.reaches([&] { return has("plain") && has("later"); }, 5s));
-  // What is under way when the policy changes goes by the new one.
+  // Work that is under way when the policy changes follows the new one.
   for (int round = 0; round < 20; ++round) {
     CAPTURE(round);
     const std::string name = "racing-" + std::to_string(round);

@@ -1,4 +1,4 @@
-// The provider's half of Services: EndpointSlices that follow what consumers say and what this cluster allows.
+// The provider's half of Services: EndpointSlices with the addresses that consumers want and this cluster allows.
 #include <doctest/doctest.h>
 
 #include "../cluster_fixture.hpp"
@@ -77,7 +77,7 @@ struct Provider : ClusterFixture {
     });
   }
   std::optional<kube::Object> made() { return find(kinds::endpoint_slices, key); }
-  /// The addresses in it and whether they are ready, e.g. "10.1.0.5+ 10.1.0.6-"; "(none)" where there is no slice.
+  /// The addresses in it and whether they are ready, e.g. "10.1.0.5+ 10.1.0.6-"; "(none)" if there is no slice.
   std::string endpoints() {
     const auto slice = made();
     if (!slice) return "(none)";
@@ -90,7 +90,7 @@ struct Provider : ClusterFixture {
   bool shows(std::string_view expected, kube::Duration limit = 1min) {
     return reaches([&] { return endpoints() == expected; }, limit);
   }
-  /// All EndpointSlices in the twin have so many endpoints.
+  /// The number of endpoints in all EndpointSlices of the twin.
   std::size_t endpoints_in_all() {
     std::size_t sum = 0;
     for (const auto& slice : server.list(kinds::endpoint_slices, twin))
@@ -118,7 +118,7 @@ TEST_CASE("an EndpointSlice follows its ShadowEndpointSlice, is put right, and g
   CHECK(milan.shows("10.1.0.5+ 10.1.0.6+", 3s));
   milan.shadow({"10.1.0.6"}, "false");
   CHECK(milan.shows("10.1.0.6-", 3s));
-  // Somebody changes it, takes its label, deletes it.
+  // It is changed, loses its label, is deleted.
   milan.change(kinds::endpoint_slices, key, "", [](json::object& next) { next["endpoints"] = json::array(); });
   CHECK(milan.shows("10.1.0.6-", 30s));
   milan.change(kinds::endpoint_slices, key, "", [](json::object& next) {
@@ -170,7 +170,7 @@ TEST_CASE("no finalizer of a ShadowEndpointSlice keeps its EndpointSlice, and no
   CHECK(milan.shows("10.1.0.6+"));
   (void)milan.server.remove(kinds::shadow_endpoint_slices, key, {.propagation = kube::Propagation::orphan}, "consumer");
   CHECK(milan.shows("(none)"));
-  // What is nobody's under that name, or lies elsewhere, is left alone.
+  // An object of that name without an owner, or in another namespace, is left alone.
   kube::Object foreign = kube::Object::make(kinds::endpoint_slices, key);
   foreign.tree()["addressType"] = "IPv4";
   foreign.tree()["endpoints"] = json::array();
@@ -324,7 +324,7 @@ TEST_CASE("readiness follows the consumer's API server") {
   Provider milan;
   milan.shadow({"10.1.0.5"});
   REQUIRE(milan.shows("10.1.0.5+"));
-  // Milan offloads to rome, too, and so looks whether it answers.
+  // Milan offloads to rome, too, and so probes it.
   kube::Object secret = kube::Object::make(resources::secrets, {tenant, "kubeconfig"});
   secret.set_label(api::labels::identity_type, "ControlPlane");
   secret.set_label(api::labels::remote_cluster_id, "rome");
@@ -390,7 +390,7 @@ TEST_CASE("an EndpointSlice that somebody else makes in the moment in which its 
   milan.pass(1min);
   CHECK(milan.made()->labels().empty());
   CHECK_FALSE(milan.made()->controller());
-  // It does not go with what it never belonged to.
+  // It is not removed with an object to which it never belonged.
   (void)milan.server.remove(kinds::shadow_endpoint_slices, key, {}, "rome");
   milan.pass(1min);
   CHECK(milan.made());

@@ -1,4 +1,4 @@
-// Of several providers one says what the status of an object is.
+// The status of an object comes from one of several providers.
 #include "controllers/reflection/status_sources.hpp"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,7 @@ TEST_CASE("of a kind that the first provider does not take the next one is the s
   sources.add(gears, turin);
   CHECK(sources.is_source(shop, milan));
   CHECK(sources.is_source(gears, turin));
-  // Said again, and of what it was not.
+  // Repeated, and for a scope that it did not have.
   sources.add(shop, milan);
   sources.remove(gears, milan);
   CHECK(told.empty());

@@ -1,4 +1,4 @@
-// What is read of a twin, and what its objects are.
+// Reads of a twin, and the identity of its objects.
 #include "controllers/reflection/twin_objects.hpp"
 
 #include <string>
@@ -44,7 +44,7 @@ TEST_CASE("of a twin that somebody has filled no more than a thousand unknown na
   w.pass(1min);
   for (int i = 0; i < 1700; ++i)
     REQUIRE(w.milan.create(kind, World::config_map("shop-rome", "theirs-" + std::to_string(i), "x"), "operator"));
-  // How many pages each list of the twin has had: the first one compares names, and the second reads all anew.
+  // How many pages each list of the twin has had: the first one compares names, and the second reads all again.
   std::vector<int> pages;
   w.to_milan.on_send([&](const kube::HttpRequest& request) {
     if (request.method != "GET" || !request.target.starts_with("/api/v1/namespaces/shop-rome/configmaps?")) return;

@@ -1,4 +1,4 @@
-// Sessions with a provider that lose a worker by an exception: they are made anew, with pauses, and people are told.
+// Sessions with a provider that lose a worker by an exception: they are restarted, with pauses, and that is reported.
 #include <doctest/doctest.h>
 
 #include <stdexcept>
@@ -20,7 +20,7 @@ namespace kinds = api::kinds;
 namespace labels = api::labels;
 namespace resources = kube::resources;
 
-/// Requests whose path ends so throw, so many times.
+/// Requests whose path ends like this throw, that many times.
 struct Bug {
   std::string path;
   int left = 0;
@@ -132,7 +132,7 @@ TEST_CASE("the session of a virtual node that loses a worker is made anew, and i
   REQUIRE(rome.reaches([&] { return rome.is_node_ready(); }));
   CHECK(rome.offloadings == 2);
   CHECK(rome.metrics_have("liqo_sessions_lost_total{cluster_id=\"milan\",session=\"offloading\"} 1"));
-  // Once is nothing that people could do anything about.
+  // A single loss is not reported: people could do nothing about it.
   CHECK(rome.events("ProviderUnusable").empty());
   rome.pass(20min);
   CHECK(rome.offloadings == 2);

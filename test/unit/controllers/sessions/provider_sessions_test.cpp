@@ -1,4 +1,4 @@
-// Two virtual nodes of one provider, each with credentials of its own: what they share, and what each does by itself.
+// Two virtual nodes of one provider, each with its own credentials: their shared state, and the work of each.
 #include <algorithm>
 #include <set>
 
@@ -10,9 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What goes over the connection of one virtual node.
+/// The requests over the connection of one virtual node.
 struct Line {
-  bool is_refused = false;  ///< the provider does not know the credentials any more
+  bool is_refused = false;  ///< the provider does not accept the credentials any more
   bool is_dead = false;     ///< it leads nowhere any more
   bool is_renewed = false;  ///< it goes on with credentials that have changed
   int renewals = 0;
@@ -61,12 +61,12 @@ struct TwoNodes : Offloading {
     start();
     REQUIRE(reaches([&] { return has(resources::nodes, {"", "other"}); }));
   }
-  // Before the lines go, which sessions may begin to use up to the end.
+  // Before the connections are closed, which sessions may begin to use up to the end.
   ~TwoNodes() { stop(); }
 
   Line& milan_line() { return lines["kubeconfig"]; }
   Line& other_line() { return lines["kubeconfig-other"]; }
-  /// How often the pods of the twin were begun to be watched, or read.
+  /// How often a watch, or a list, of the twin's pods was begun.
   static std::ptrdiff_t of_pods(const std::vector<std::string>& paths) {
     return std::ranges::count(paths, resources::pods.path(twin));
   }
@@ -190,7 +190,7 @@ TEST_CASE("where the provider does not know the credentials any more that are re
   CHECK(world.reaches([&] { return world.copied("words") == "salve"; }, 2min));
   world.create_pod("web", "1", 30, milan_reads ? "other" : "milan");
   world.run_at_milan("web");
-  // It goes on being used when the others are known again: another change would have all watches begin anew.
+  // It stays in use when the others are usable again: another change would restart all watches.
   reads.is_refused = false;
   world.pass(1min);
   const std::size_t watches = reads.watches.size();
@@ -223,7 +223,7 @@ TEST_CASE("a session that begins where another one has read all looks at what is
   world.run_at_milan("stays");
   world.create_on_other("goes");
   world.run_at_milan("goes");
-  // Its pod goes while there is no session: the Secret cannot be used.
+  // Its pod is removed while there is no session: the Secret cannot be used.
   world.change(resources::secrets, {tenant, "kubeconfig-other"}, "",
                [](json::object& next) { next["data"] = json::object{{"kubeconfig", kube::encode_base64("new")}}; });
   (void)world.server.remove(resources::pods, {shop, "goes"}, {.grace_period_seconds = 0}, "operator");
@@ -283,7 +283,7 @@ TEST_CASE("credentials that cannot be used leave the session as it is, and are t
     world.create_pod(name);
     world.run_at_milan(name);
     set_kubeconfig(kube::encode_base64("milan"));
-    // Events that say the same within five minutes are one.
+    // Events with the same text within five minutes are one.
     world.pass(10min);
   }
 }
@@ -319,7 +319,7 @@ TEST_CASE("a provider that shows more than can be read is told, reads on when it
   const auto session = [&] { return told(kinds::virtual_nodes, {tenant, "milan"}, "VirtualKubelet"); };
   CHECK(world.reaches([&] { return session().starts_with("Creating: cluster milan shows more than can be read"); }));
   CHECK(world.reaches([&] { return world.times_told("ProviderUnusable") == 1; }));
-  // What was known stays.
+  // The caches stay.
   CHECK(kube::string_at(world.local("web")->status(), {"phase"}) == "Running");
   CHECK(world.has(resources::nodes, {"", "milan"}));
 
@@ -364,7 +364,7 @@ TEST_CASE("a connection that goes on with new credentials keeps the session, its
   CHECK(line.watches.size() == watches);
   world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "fine"; });
   CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "fine"; }));
-  // What was refused is made anew.
+  // A session whose credentials were refused is made again.
   line.is_refused = true;
   world.pass(1min);
   line.is_refused = false;

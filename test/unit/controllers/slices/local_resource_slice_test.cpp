@@ -1,4 +1,4 @@
-// What liqod fills into a slice at the consumer, over a fake API server.
+// The fields of a slice that liqod fills in at the consumer, over a fake API server.
 #include <doctest/doctest.h>
 
 #include "slices_fixture.hpp"
@@ -57,7 +57,7 @@ TEST_CASE("a denied edit is told at home, with what goes on and what to do") {
   rome.add_slice();
   rome.answer(R"({"cpu": "4"})", "Denied");
   rome.pass(5s);
-  // A drain, for all that is known: no grant goes on.
+  // A drain, as far as is known: no grant goes on.
   CHECK(rome.events("RequestDenied").empty());
   rome.change(kinds::resource_slices, rome.key, "status", [](json::object& next) {
     json::object& condition = next["status"].as_object()["conditions"].as_array()[1].as_object();

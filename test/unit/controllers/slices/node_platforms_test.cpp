@@ -1,4 +1,4 @@
-// What a provider tells consumers about its machines, over a fake API server.
+// The platform that a provider shows to consumers, over a fake API server.
 #include <doctest/doctest.h>
 
 #include "slices_fixture.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("consumers are told the features that all machines declare, and when t
   CHECK(milan.reaches([&] { return told() == R"(features.liqo.io/B="true")"; }));
   milan.pass(5s);
   const std::size_t before = milan.writes();
-  // Nothing that is told comes of these.
+  // These do not change the shown platform.
   set_node("n2", R"(["B", "E"])");
   set_node("n1", R"(["B", "F"])");
   milan.pass(1h);

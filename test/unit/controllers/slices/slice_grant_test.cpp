@@ -1,4 +1,4 @@
-// How much of a slice a provider grants, and the Quota that bounds it, over a fake API server.
+// The amounts of a slice that a provider grants, and the Quota that bounds it, over a fake API server.
 #include <doctest/doctest.h>
 
 #include "core/common/late_requests.hpp"
@@ -22,7 +22,7 @@ struct BoundedProvider : SliceProvider {
     add_pod("web", "5");
     add_pod("db", "3");
   }
-  /// What the condition of a slice says.
+  /// The condition of a slice.
   std::string message(std::string_view name) {
     const auto slice = find(kinds::resource_slices, {ns, std::string(name)});
     const auto found = slice ? api::ResourceSlice(*slice).condition("Resources") : std::nullopt;
@@ -47,7 +47,7 @@ struct BoundedProvider : SliceProvider {
 constexpr const char* ten = R"(cpu="10",memory="8Gi")";
 constexpr const char* five = R"(cpu="5",memory="8Gi")";
 
-/// Provider milan with the same policy, where the write of a Quota can be made to fail.
+/// Provider milan with the same policy, whose write of a Quota can be made to fail.
 struct FailingProvider : SliceProvider {
   FailingProvider() : SliceProvider("memory=8Gi") { set_pod_policy(R"({"maxResources": {"cpu": "10"}})"); }
   bool denies(std::string_view name) {
@@ -72,7 +72,7 @@ struct FailingProvider : SliceProvider {
     link.set_faults({});
     REQUIRE_FALSE(has(kinds::quotas, quota_key));
   }
-  /// What slice pool was to have counts, and slice batch gets nothing of it, until that can come no more.
+  /// The grant of slice pool counts, and slice batch gets nothing of it, until its late write is impossible.
   void waits_for_the_doubt() {
     add_slice(R"({"cpu": "5"})", "default", true, "batch");
     REQUIRE(denies("batch"));
@@ -83,7 +83,7 @@ struct FailingProvider : SliceProvider {
   }
 };
 
-/// The same, where liqod is one of several replicas that are elected.
+/// Provider milan with the same policy, whose liqod is one of several replicas with an election.
 struct ElectedProvider : FailingProvider {
   ElectedProvider() {
     stop();
@@ -195,7 +195,7 @@ TEST_CASE("what pods of a withdrawn slice hold is not granted again, until they 
   REQUIRE(milan.reaches([&] { return !milan.has(kinds::quotas, milan.quota_key); }));
   milan.add_slice(R"({"cpu": "3"})", "default", true, "batch");
   REQUIRE(milan.denies("batch"));
-  // Once the records show that nobody is admitted by its Quota any more.
+  // Once the records show that no replica admits by its Quota any more.
   CHECK(milan.reaches([&] {
     return milan.message("batch").contains("the others have 8 (" + milan.quota_key.name +
                                            " 8 by its pods, granted nothing any more)");
@@ -231,7 +231,7 @@ TEST_CASE("a slice takes less however much the others hold, and room that anothe
   milan.set_pod_policy(R"({"maxResources": {"cpu": "10"}})");
   milan.ask(R"({"cpu": "6"})", "batch");
   REQUIRE(milan.denies("batch"));
-  // Nobody's pods change, only the grant of the other one.
+  // No pods change, only the grant of the other one.
   milan.end("web");
   milan.is_gone("web");
   milan.pass(5s);
@@ -359,7 +359,7 @@ TEST_CASE("two shares that hold what they have keep it when their bound is lower
   milan.set_pod_policy(R"({"maxResources": {"cpu": "5"}})");
   milan.pass(1min);
   CHECK(have_five());
-  // Who asks for less gets less, and the other one gets nothing of it.
+  // A slice that asks for less gets less, and the other one gets nothing of it.
   milan.ask(R"({"cpu": "2"})");
   CHECK(milan.reaches([&] { return milan.granted() == R"(cpu="2")"; }));
   milan.pass(1min);
@@ -414,7 +414,7 @@ TEST_CASE("a request that is denied leaves what was granted before, on both side
   CHECK(milan.reaches([&] { return !milan.events("InvalidRequest").empty(); }));
   CHECK(milan.granted() == usual_grant);
   CHECK(milan.shown() == usual_grant);
-  // W26: cordoning works all the same, and the consumer is told of it.
+  // W26: cordoning works all the same, and is reported to the consumer.
   milan.change(kinds::resource_slices, milan.slice_key, "",
                [](json::object& next) { kube::testing::set_annotation(next, "liqo.io/cordoned-resource", "true"); });
   CHECK(milan.reaches([&] { return milan.is_cordoned(); }));
@@ -446,7 +446,7 @@ TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes
   CHECK(milan.settles_as(R"(cpu="9",memory="8Gi")"));
   milan.ask(R"({"cpu": "9", "memory": "9Gi"})");
   CHECK(milan.reaches([&] { return milan.condition() == "Denied RequestDenied"; }));
-  // A drain is told as one, whatever is asked for meanwhile.
+  // A drain is reported as one, whatever is requested meanwhile.
   milan.set_tenant("Drained");
   CHECK(milan.reaches([&] { return milan.condition() == "Denied ResourceSliceResourcesDenied"; }));
   milan.ask(R"({"cpu": "9", "memory": "10Gi"})");
@@ -455,7 +455,7 @@ TEST_CASE("a policy bounds what a consumer is granted, and a denied edit changes
   milan.ask(R"({"cpu": "9", "memory": "9Gi"})");
   milan.set_tenant("Active");
   CHECK(milan.reaches([&] { return milan.condition() == "Denied RequestDenied"; }));
-  // An administrator who allows more is heard at once.
+  // If an administrator allows more, that takes effect at once.
   milan.change(resources::namespaces, {"", milan.ns}, "",
                [](json::object& next) { kube::testing::remove_annotation(next, "liqo.io/pod-policy"); });
   CHECK(milan.settles_as(R"(cpu="9",memory="9Gi")"));
@@ -469,7 +469,7 @@ TEST_CASE("what a tenant writes into its slice's status or onto its Quota's name
     kube::ensure_object(next, "status")["resources"] = json::object{{"cpu", "8000"}};
   });
   CHECK(milan.settles_as(usual_grant));
-  // Taking the labels of replication off does not take the slice out of the provider's hands.
+  // Removing the labels of replication does not release the slice from the provider.
   milan.change(kinds::resource_slices, milan.slice_key, "",
                [](json::object& next) { kube::ensure_object(next, "metadata")["labels"] = json::object{}; });
   milan.set_tenant("Cordoned");
@@ -643,7 +643,7 @@ TEST_CASE("a custom class is its controller's: the Quota follows, and a drain co
   CHECK(milan.reaches([&] { return milan.granted() == R"(cpu="3")"; }));
   milan.set_tenant("Drained");
   CHECK(milan.reaches([&] { return milan.is_cordoned() && milan.condition() == "Denied TenantDrained"; }));
-  // Its controller has another view: nobody fights, the Quota stays cordoned.
+  // Its controller has another view: the two do not overwrite each other, and the Quota stays cordoned.
   milan.answer_as_custom("Accepted", R"({"cpu": "3"})");
   milan.pass(1min);
   CHECK(milan.condition() == "Accepted Custom");
@@ -651,7 +651,7 @@ TEST_CASE("a custom class is its controller's: the Quota follows, and a drain co
   milan.set_tenant("Active");
   CHECK(milan.reaches([&] { return !milan.is_cordoned(); }));
   CHECK(milan.granted() == R"(cpu="3")");
-  // A class that goes back to the built-in one is negotiated anew.
+  // A class that goes back to the built-in one is negotiated again.
   milan.set_class("default");
   CHECK(milan.settles_as(usual_grant));
 }

@@ -25,7 +25,7 @@ inline json::object parsed(std::string_view text) {
   return value->get_object();
 }
 inline std::string text(const json::object& object) {
-  // Keys in order, so that texts can be compared.
+  // Keys are sorted, so that texts can be compared.
   std::map<std::string, std::string> sorted;
   for (const auto& [key, value] : object) sorted[key] = json::serialize(value);
   std::string out;
@@ -154,7 +154,7 @@ struct SliceConsumer : ClusterFixture {
     slice.mutable_spec() = parsed(R"({"class": "default", "resources": {"cpu": "4"}})");
     apply(api::kinds::resource_slices, slice);
   }
-  /// What milan answers; the Identity is made of a certificate that is not looked at here.
+  /// Milan's answer; the Identity is made from a certificate that does not matter here.
   void answer(std::string_view granted, std::string_view resources_status = "Accepted", std::string_view name = "pool",
               std::string_view more = "{}") {
     change(api::kinds::resource_slices, {ns, std::string(name)}, "status", [&](json::object& next) {
@@ -184,7 +184,7 @@ struct SliceConsumer : ClusterFixture {
 inline constexpr const char* usual_grant = R"(cpu="8",memory="8Gi")";
 inline constexpr const char* accepted = "Accepted ResourceSliceResourcesAccepted";
 inline constexpr const char* denied = "Denied RequestDenied";
-/// Where the provider takes nothing new of a consumer.
+/// The condition when the provider accepts nothing new from a consumer.
 inline constexpr const char* closed = "Denied ResourceSliceResourcesDenied";
 
 }  // namespace liqo::testing

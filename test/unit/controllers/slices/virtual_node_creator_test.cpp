@@ -135,7 +135,7 @@ TEST_CASE("a grant that changes has its own slice looked at, of many of one prov
   REQUIRE(rome.reaches([&] { return rome.capacity(name(3)) == R"(cpu="6")"; }));
   rome.pass(2s);
   CHECK(adds(rome.metrics(), "resourceslice_vncreator") - before <= 8);
-  // One that goes still tells whose it was, and is made anew.
+  // One that is removed still shows its slice, and is recreated.
   static_cast<void>(rome.server.remove(kinds::virtual_nodes, {rome.ns, name(5)}, {}, "operator"));
   CHECK(rome.reaches([&] {
     const auto made = rome.find(kinds::virtual_nodes, {rome.ns, name(5)});

@@ -1,4 +1,4 @@
-// Volumes of StorageClass liqo: what is made of a claim, and what becomes of it.
+// Volumes of StorageClass liqo: the objects that are made for a claim, and their end.
 #include "kube/testing/tree.hpp"
 #include "liqo/api/reasons.hpp"
 #include "volumes_fixture.hpp"
@@ -38,7 +38,7 @@ TEST_CASE_FIXTURE(Volumes, "a remote claim that waits for its first pod has its 
   SUBCASE("as its silence says") {
     REQUIRE(reaches([&] { return volume(made).has_value(); }, 40s));
   }
-  // Bound as something else than asked for, it is put right.
+  // If it is bound with other values than wanted, it is corrected.
   bind_at_home("data");
   bind_remote("data", "3Gi");
   REQUIRE(reaches([&] { return size_of(*volume(made)) == "3Gi"; }));
@@ -356,12 +356,12 @@ TEST_CASE_FIXTURE(Volumes, "a claim takes the volume that is given to it, with i
     CHECK(core::storage::backing_of(*volume(made))->uid == data);
     CHECK(remote("data")->uid() == data);
     CHECK(remote("data")->annotation(annotations::virtual_claim_uid) == made.uid());
-    // What it was taken from can go, and its data is that of the claim.
+    // The volume from which it was taken can be removed; its data belongs to the claim.
     (void)server.remove(kinds::volumes, {"", free}, {}, "operator");
     pass(30s);
     bind_at_home("data");
     CHECK(remote("data").has_value());
-    // It stays, whatever its class says, until whoever gave it away says what becomes of it.
+    // It stays, whatever its class says, until the user who gave it away decides about it.
     CHECK(kube::string_at(volume(made)->spec(), {"persistentVolumeReclaimPolicy"}) == "Retain");
     change(kinds::volumes, {"", core::storage::volume_name(made)}, "",
            [](json::object& next) { kube::ensure_object(next, "spec")["persistentVolumeReclaimPolicy"] = "Delete"; });
