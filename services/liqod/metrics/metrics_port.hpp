@@ -52,7 +52,7 @@ class MetricsPort {
   kube::Result<kube::net::KeyAndCertificate> read_certificate() const;
   kube::Result<kube::net::KeyAndCertificate> make_certificate() const;
   boost::asio::awaitable<void> keep_certificate();
-  /// Sets the metrics of the certificate: when it expires, and when it is to be renewed.
+  /// Shows in the metrics how long the certificate is valid, and sets when it is to be renewed.
   void show(const kube::net::KeyAndCertificate& pair);
   boost::asio::awaitable<std::expected<void, Refusal>> admit(const kube::net::ServerRequest& request);
 

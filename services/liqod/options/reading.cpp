@@ -83,7 +83,7 @@ kube::Result<void> read_lists(Texts& texts, liqo::controllers::Settings& setting
   return {};
 }
 
-/// The address of this cluster's API server, and its CA.
+/// The address and CA of this cluster's API server, and which offloaded pods get tokens for it.
 kube::Result<void> read_server(const Texts& texts, Options& options) {
   auto& settings = options.settings;
   if (!options.ca_override.empty()) {
