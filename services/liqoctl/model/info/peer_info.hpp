@@ -17,7 +17,7 @@ struct PeerObjects {
   std::vector<kube::Object> virtual_nodes;  ///< towards the peer
   std::vector<kube::Object> nodes;          ///< of those VirtualNodes
   std::vector<kube::Object> quotas;         ///< of the peer, if this cluster provides
-  std::vector<kube::Object> tenants;        ///< of the peer, if this cluster provides; with add_policies()
+  std::vector<kube::Object> tenants;        ///< of the peer, if this cluster provides; after add_policies()
 };
 
 /// The objects about one peer, among those about all. Its quotas and tenants are not taken over.
