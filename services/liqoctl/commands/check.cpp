@@ -355,7 +355,7 @@ asio::awaitable<void> Checkup::look_at_sharing() {
   }
   const Object* settings = *map ? &**map : nullptr;
   tell(model::judge_sharing(settings, tenants_));
-  // Not everybody may list StorageClasses.
+  // Not every user may list StorageClasses.
   if (!model::offers_storage(settings)) co_return;
   if (auto finding = model::judge_storage(settings, co_await all("storage", kinds::storage_classes)))
     tell(std::move(*finding));
