@@ -1,7 +1,7 @@
 // The load of tools/bench admission: an open loop of ShadowPod creations. The times of sending are fixed before the
-// first one, whatever the answers do, and a request's latency counts from its planned time, so that a server that
-// stalls cannot hide it by being asked less. ShadowPods that were admitted are deleted again, oldest first, beyond a
-// level, so that the quota stays as full as it was. Prints one JSON object.
+// first one, and do not depend on the answers. A request's latency counts from its planned time, so a server that
+// stalls cannot hide it by getting fewer requests. Beyond a level, admitted ShadowPods are deleted again, oldest first,
+// so that the quota stays equally full. Prints one JSON object.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
@@ -30,18 +30,18 @@ struct Options {
   std::string prefix = "load";
   bool large = false;             ///< pods
   double rate = 300;              ///< creations per second
-  double seconds = 60;            ///< of sending
+  double seconds = 60;            ///< duration of sending
   std::size_t level = 1'000;      ///< admitted ShadowPods beyond this many are deleted again
-  std::size_t refuse_every = 20;  ///< each so many-th asks for more than the quota has; 0 = none
+  std::size_t refuse_every = 20;  ///< every n-th asks for more than the quota has; 0 = none
 };
 
-/// What a pod of that number asks for: each so many-th more than there is.
+/// The requests of the pod of that number: every n-th asks for more than the quota has.
 json::object amounts(const Options& options, std::size_t number) {
   const bool too_much = options.refuse_every != 0 && number % options.refuse_every == options.refuse_every - 1;
   return {{"cpu", too_much ? "100k" : "150m"}, {"memory", "192Mi"}};
 }
 
-/// A pod of one container, about 0.5 KB with what is around it.
+/// A pod of one container, about 0.5 KB with its envelope.
 json::object small_pod(json::object requests) {
   return {{"containers",
            {{{"name", "main"},
@@ -49,7 +49,7 @@ json::object small_pod(json::object requests) {
              {"resources", {{"requests", std::move(requests)}}}}}}};
 }
 
-/// A pod as consumers send it, about 1.2 KB with what is around it.
+/// A pod as consumers send it, about 1.2 KB with its envelope.
 json::object large_pod(json::object requests) {
   return {{"containers",
            {{{"name", "main"},
@@ -90,7 +90,7 @@ kube::Object forge(const Options& options, std::size_t number) {
 
 double milliseconds(kube::Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
-/// The value below which that part of them is.
+/// The value below which that fraction of the values lies.
 double quantile(std::vector<double>& values, double part) {
   if (values.empty()) return 0;
   const auto rank = std::min(values.size() - 1, std::size_t(part * double(values.size())));
@@ -146,7 +146,7 @@ class Load {
   }
 
  private:
-  /// The answer's status; 0 with what went wrong.
+  /// The status of the answer; 0 with the error.
   asio::awaitable<std::pair<int, std::string>> exchange(kube::HttpRequest request) {
     const kube::Deadline deadline = clock_.deadline_in(patience);
     auto answer = co_await server_.send(std::move(request), deadline);
@@ -185,7 +185,7 @@ class Load {
   kube::async::Clock& clock_;
   kube::net::Transport& server_;
   kube::async::TaskGroup tasks_;
-  std::deque<std::size_t> admitted_;  ///< not deleted, oldest first
+  std::deque<std::size_t> admitted_;  ///< not deleted yet, oldest first
   std::map<std::string, std::size_t> codes_;
   std::vector<double> late_, latencies_;  ///< ms after the planned time: sent, answered
   std::size_t deleted_ = 0, deletions_failed_ = 0, body_bytes_ = 0;

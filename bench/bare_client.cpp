@@ -1,5 +1,6 @@
-// The limit that liqod is measured against: the least that offloading can be. For each pod that is bound to the node
-// one POST of a Pod at the provider and one PATCH of the local pod's status; no cache, no queue, 64 pods in flight.
+// The limit that liqod is measured against: the minimum of offloading. For each pod that is bound to the node, it sends
+// one POST of a Pod at the provider and one PATCH of the local pod's status. It has no cache and no queue, and 64 pods
+// in flight.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -24,7 +25,7 @@ struct Options {
   std::string home, provider;  ///< kubeconfig files
   std::string node;            ///< pods bound to this node of home ...
   std::string twin;            ///< ... run in this namespace of the provider
-  std::size_t count = 0;       ///< ends after so many
+  std::size_t count = 0;       ///< ends after this many
 };
 
 /// The pod at the provider: the same containers, without what belongs to the consumer.
@@ -79,7 +80,7 @@ class BareClient {
   }
 
  private:
-  /// Watches until the last pod has come; anew where the server ends the watch, as a busy one does at any time.
+  /// Watches until the last pod has come. Watches again if the server ends the watch, as a busy one does at any time.
   asio::awaitable<kube::Result<void>> take_pods() {
     while (taken_.size() < options_.count) {
       kube::WatchOptions options{.selection = {.field_selector = "spec.nodeName=" + options_.node},
@@ -90,7 +91,7 @@ class BareClient {
     co_return kube::Result<void>();
   }
 
-  /// A server ends a watch that is not read on, so pods beyond those in flight are taken off it and wait here.
+  /// A server ends a watch that is not read, so pods beyond those in flight are read too, and wait here.
   asio::awaitable<kube::Result<void>> read_pods(kube::WatchStream& stream) {
     while (taken_.size() < options_.count) {
       KUBE_CO_TRY(event, co_await stream.next());

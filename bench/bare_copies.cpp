@@ -1,5 +1,5 @@
 // The limit that reflection is measured against: the same objects in as many namespaces, each by one POST, 64 in
-// flight; nothing is read, compared or remembered. It also makes what is reflected at home.
+// flight. Nothing is read, compared or remembered. It also creates the objects at home that are reflected.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -19,7 +19,7 @@ namespace resources = kube::resources;
 constexpr std::size_t in_flight = 64;
 constexpr std::size_t config_maps = 5, secrets = 5, services = 2;
 constexpr std::size_t of_namespace = config_maps + secrets + services;
-/// Of content: with what is around it, an object has about 1 KB.
+/// The size of the content: with its envelope, an object has about 1 KB.
 constexpr std::size_t content_bytes = 700;
 
 struct Options {
@@ -28,7 +28,7 @@ struct Options {
   std::size_t namespaces = 0;
 };
 
-/// Base64 of some bytes, and valid text.
+/// Base64 of some bytes, which is also valid text.
 std::string content_of(std::size_t number) {
   std::string text = "namespace" + std::to_string(number) + "/";
   text.resize(content_bytes, 'A');

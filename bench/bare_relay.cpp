@@ -1,6 +1,6 @@
-// The limit that streams through liqod are measured against: it takes a home API server's exec as a kubelet would,
-// asks the provider for the same in a request of its own, and from then on copies bytes both ways without looking at
-// them. It knows one pod, and asks nobody who may do what.
+// The limit that streams through liqod are measured against. It accepts an exec from the home API server as a kubelet
+// does, and sends the provider a request of its own for the same. From then on it copies bytes both ways without
+// reading them. It knows one pod, and does not authorize callers.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -30,7 +30,7 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// Of the kubelet's path and query, those of an API server.
+/// Translates the kubelet's path and query into those of an API server.
 std::string target_of(std::string_view target, const std::string& twin) {
   // /exec/NAMESPACE/POD/CONTAINER?...
   const std::size_t mark = std::min(target.find('?'), target.size());

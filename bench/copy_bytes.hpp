@@ -1,4 +1,4 @@
-// Copies bytes, as the least program in the middle of a stream does.
+// Copies bytes, as the simplest program in the middle of a stream does.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -8,9 +8,9 @@
 
 namespace liqo::bench {
 
-/// Until either side ends; then both are closed, since neither says half of a goodbye: SPDY has its own.
+/// Copies until either side ends, and then closes both. It needs no half-close, because SPDY has its own.
 inline boost::asio::awaitable<void> copy_bytes(kube::net::ByteStream& from, kube::net::ByteStream& to) {
-  // What Go's programs copy at a time.
+  // The size of the pieces that Go's programs copy.
   std::string piece(32U << 10, '\0');
   for (;;) {
     const auto count = co_await from.read_some(piece);

@@ -1,4 +1,4 @@
-// The two ends of a port-forward for stream_pump, as Go's programs are.
+// The two ends of a port-forward for stream_pump, which behave like Go's programs.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,7 +22,7 @@ class ForwardEnd {
   ForwardEnd(std::unique_ptr<kube::net::ByteStream> stream, kube::wire::SpdyRole role)
       : stream_(std::move(stream)), session_(role) {}
 
-  /// Opens the pair of one connection, as a caller.
+  /// Opens the two streams of one connection, as a caller.
   asio::awaitable<bool> open() {
     const auto error = session_.open({{"streamtype", "error"}, {"port", "80"}, {"requestid", "0"}});
     if (!co_await flush() || !co_await read_until([this] { return replies_ == 1; })) co_return false;
@@ -30,11 +30,11 @@ class ForwardEnd {
     data_ = session_.open({{"streamtype", "data"}, {"port", "80"}, {"requestid", "0"}}).value();
     co_return co_await flush() && co_await read_until([this] { return replies_ == 2; });
   }
-  /// Takes it, as a provider.
+  /// Accepts the two streams, as a provider.
   asio::awaitable<bool> accept() {
     return read_until([this] { return opened_ == 2; });
   }
-  /// Writes so much, and the end behind it.
+  /// Writes `count` bytes, and the end of the stream.
   asio::awaitable<void> pour(std::string_view piece, std::uint64_t count) {
     for (std::uint64_t sent = 0; sent < count; sent += piece.size()) {
       session_.write(data_, piece);
@@ -43,11 +43,12 @@ class ForwardEnd {
     session_.finish(data_);
     static_cast<void>(co_await flush());
   }
-  /// Reads all that comes, up to its end.
+  /// Reads up to the end of the stream.
   asio::awaitable<void> drain() {
     static_cast<void>(co_await read_until([this] { return finished_; }));
   }
-  /// Ends what is left. A provider waits for its caller to go: in between nobody may hear who goes.
+  /// Closes the session. A provider waits for its caller to close, because a program in between may not notice which
+  /// end does.
   asio::awaitable<void> leave(bool waits) {
     session_.close();
     static_cast<void>(co_await flush());

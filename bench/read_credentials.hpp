@@ -1,4 +1,4 @@
-// The kubeconfig that a benchmark is given by its path.
+// Reads the kubeconfig of a benchmark by its path.
 #pragma once
 
 #include <fstream>

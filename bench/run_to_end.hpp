@@ -1,4 +1,4 @@
-// Runs the one coroutine of a bare client, and says what failed.
+// Runs the one coroutine of a bare client, and prints its failure.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
@@ -12,7 +12,7 @@
 
 namespace liqo::bench {
 
-/// Runs it on this thread; answers the exit code of the program of this name.
+/// Runs it on this thread. Returns the exit code of the program with this name.
 inline int run_to_end(std::string_view program, boost::asio::io_context& io,
                       boost::asio::awaitable<kube::Result<void>> work) {
   kube::Result<void> ended;

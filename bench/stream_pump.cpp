@@ -1,7 +1,6 @@
-// What one program in the middle of a stream takes by itself: execs or port-forwards between a caller and a provider of
-// its own making, over TLS on loopback, through the server of liqod or through a bare relay. The two ends are another
-// process and speak as Go's programs do, so that what strace, valgrind or the CPU time say of this one is the middle's
-// alone.
+// The cost of one program in the middle of a stream: execs or port-forwards between a caller and a provider of its own
+// making, over TLS on loopback, through the server of liqod or through a bare relay. The two ends are another process
+// and behave like Go's programs. So strace, valgrind and the CPU time of this process show the middle's cost alone.
 #include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -38,7 +37,7 @@ using liqo::bench::ForwardEnd;
 using Channel = kube::wire::CommandChannel;
 using Headers = kube::net::ServerResponse::Headers;
 
-/// What Go's programs move at a time.
+/// The size of the pieces that Go's programs copy.
 constexpr std::size_t piece_size = 32U << 10;
 constexpr std::string_view success = R"({"metadata":{},"status":"Success"})";
 constexpr kube::wire::CommandStreams streams{.in = true, .out = true};
@@ -51,7 +50,7 @@ struct Options {
   std::uint64_t bytes() const { return megabytes * 1'000'000; }
 };
 
-/// Hands on what is written in the pieces in which Go's SPDY does it: the head of a frame by two writes of their own.
+/// Writes in the pieces of Go's SPDY: the head of a frame by two writes of its own.
 class GoStream final : public ByteStream {
  public:
   explicit GoStream(std::unique_ptr<ByteStream> under) : under_(std::move(under)) {}
@@ -108,7 +107,8 @@ asio::awaitable<void> drain(ByteStream& stream) {
   }
 }
 
-/// A message of an API server, by the writes of Go's WebSocket: what fits into its buffer with the head, and the rest.
+/// Writes a message of an API server in the pieces of Go's WebSocket: first the head and as much as fits into its
+/// buffer, then the rest.
 asio::awaitable<kube::Result<void>> write_message(ByteStream& stream, Channel channel, std::string_view bytes) {
   constexpr std::size_t buffered = 4096;
   const std::size_t size = bytes.size() + 1;
@@ -169,7 +169,8 @@ asio::awaitable<void> beside(CommandConnection& connection, asio::awaitable<void
   co_await group.join();
 }
 
-/// The provider's API server: a program in the pod that writes or reads so much, or without end and never.
+/// The provider's API server: a program in the pod that writes or reads that many bytes or, with `still`, writes
+/// without end.
 asio::awaitable<void> provide_forward(const kube::net::ServerRequest& request, kube::net::ServerResponse& response,
                                       const Options& options) {
   const bool is_websocket = request.header("upgrade") == "websocket";
@@ -191,7 +192,7 @@ asio::awaitable<void> provide_forward(const kube::net::ServerRequest& request, k
   co_await end.leave(true);
 }
 
-/// The provider's API server: a command that writes or reads so much.
+/// The provider's API server: a command that writes or reads that many bytes.
 asio::awaitable<void> provide(const kube::net::ServerRequest& request, kube::net::ServerResponse& response,
                               kube::async::Clock& clock, const Options& options) {
   const bool is_websocket = request.header("upgrade") == "websocket";
@@ -217,7 +218,7 @@ asio::awaitable<void> provide(const kube::net::ServerRequest& request, kube::net
   co_await beside(connection, talk(connection, down));
 }
 
-/// Asks the middle for a stream, as the API server at home, which speaks SPDY.
+/// Requests a stream from the middle, as the API server at home does, which uses SPDY.
 asio::awaitable<std::unique_ptr<kube::net::ByteStream>> ask(kube::net::HttpClient& client, kube::async::Clock& clock,
                                                             std::string target, std::string protocol) {
   kube::HttpRequest request;
@@ -367,7 +368,7 @@ double private_kib() {
   return 0;
 }
 
-/// What of it is in use on the heap.
+/// The part of it that is in use on the heap.
 double live_kib() { return static_cast<double>(mallinfo2().uordblks) / 1024; }
 
 asio::awaitable<kube::Result<void>> run_middle(const Options& options, const kube::net::KeyAndCertificate& pair,
@@ -388,7 +389,7 @@ asio::awaitable<kube::Result<void>> run_middle(const Options& options, const kub
   const double spent = cpu_seconds(), held = private_kib(), live = live_kib();
   put(to_ends, port);
   if (options.still > 0) {
-    // Wait until nothing moves any more.
+    // Wait until the process is idle.
     for (double before = -1; cpu_seconds() - before > 0.01;) {
       before = cpu_seconds();
       co_await clock.sleep(1s);

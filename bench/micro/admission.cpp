@@ -1,4 +1,4 @@
-// What the webhook does for one ShadowPod, without its network: reading the review, and the decision in its parts.
+// The webhook's work for one ShadowPod, without its network: reading the review, and the decision in its parts.
 #include "core/admission/shadow_pod.hpp"
 #include "core/quota/account.hpp"
 #include "core/quota/demand.hpp"

@@ -1,4 +1,4 @@
-// Counts what goes through operator new and delete. The program has one thread.
+// Counts the calls and bytes of operator new and delete. The program has one thread.
 #include <malloc.h>
 
 #include <cstdlib>

@@ -8,7 +8,7 @@ namespace {
 
 using kube::wire::Http2Session;
 
-/// A client session and a server, joined without sockets; every request is answered with `answer`.
+/// A client session and a server, joined without sockets. Every request gets `answer`.
 class Pair {
  public:
   explicit Pair(std::string answer) : answer_(std::move(answer)) {
@@ -17,7 +17,7 @@ class Pair {
     };
   }
 
-  /// Sends `count` requests side by side and takes all answers.
+  /// Sends `count` requests side by side and reads all answers.
   void exchange(const kube::HttpRequest& request, int count) {
     const std::vector<std::pair<std::string, std::string>> extra{{"authorization", "Bearer sample"}};
     for (int sent = 0; sent < count; ++sent) keep(client_.submit(request, {"https", "rome:6443"}, extra));

@@ -1,4 +1,4 @@
-// tools/bench micro: what the building blocks cost.
+// tools/bench micro: the costs of the building blocks.
 #include <chrono>
 #include <cstdio>
 #include <string_view>

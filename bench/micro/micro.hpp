@@ -9,11 +9,11 @@
 
 namespace bench {
 
-/// What operator new and delete have done since the program started.
+/// The counters of operator new and delete since the program started.
 struct Allocations {
   std::size_t count = 0;       ///< calls of operator new
-  std::size_t bytes = 0;       ///< asked for by them
-  std::size_t live_bytes = 0;  ///< taken from the heap and not given back, with the heap's rounding
+  std::size_t bytes = 0;       ///< requested by them
+  std::size_t live_bytes = 0;  ///< allocated from the heap and not freed, with the heap's rounding
 };
 Allocations allocations();
 
@@ -26,10 +26,10 @@ struct Result {
 
 class Runner {
  public:
-  /// `only`: measures nothing but what has this in its name; "" = everything.
+  /// `only`: measures only the benchmarks with this text in their names; "" = all.
   explicit Runner(std::string only) : only_(std::move(only)) {}
-  /// Calls `body` for about half a second in all and keeps the fastest of five parts: what slows a part down is the
-  /// rest of the machine. `body` does `operations` operations per call; `note` ends the line.
+  /// Calls `body` for about half a second in all and keeps the fastest of five parts, because the rest of the machine
+  /// slows the others down. `body` does `operations` operations per call. `note` is appended to the line.
   void measure(std::string name, std::size_t operations, const std::function<void()>& body, std::string note = {});
   /// The table, for people.
   void print() const;
@@ -41,7 +41,7 @@ class Runner {
   std::vector<Result> results_;
 };
 
-/// Keeps the compiler from dropping what nobody reads.
+/// Keeps the compiler from dropping a value that is not used.
 template <class T>
 inline void keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");

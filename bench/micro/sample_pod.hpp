@@ -1,4 +1,4 @@
-// A pod as an API server sends it: what most bytes that liqod reads look like.
+// A pod as an API server sends it, which is most of the bytes that liqod reads.
 #pragma once
 
 #include <string>

@@ -6,10 +6,10 @@
 
 namespace bench {
 
-/// Who creates the ShadowPod.
+/// The user who creates the ShadowPod.
 inline constexpr std::string_view sample_user = "pool-1f00";
 
-/// The AdmissionReview that the validating webhook gets when a consumer creates the ShadowPod of the sample pod.
+/// The AdmissionReview for the validating webhook when a consumer creates the ShadowPod of the sample pod.
 std::string sample_review();
 
 }  // namespace bench

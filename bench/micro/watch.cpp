@@ -7,7 +7,7 @@ namespace bench {
 namespace {
 
 constexpr int events = 256;
-/// As HTTP/2 delivers them: one frame at a time.
+/// The size of the pieces in which HTTP/2 delivers a body: one frame at a time.
 constexpr std::size_t piece = 16384;
 
 template <class Decoder>

@@ -1,4 +1,4 @@
-// A review through the webhook's HTTPS server on this machine's own network, with the half of the client.
+// A review through the webhook's HTTPS server on this machine's own network, including the client's half.
 #include "webhook/admission_server.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -50,7 +50,7 @@ class Pair {
     io_.run();
   }
 
-  /// Sends `count` reviews, all at once, and takes the answers.
+  /// Sends `count` reviews, all at once, and reads the answers.
   void exchange(int count) {
     left_ = count;
     for (int sent = 0; sent < count; ++sent) tasks_.spawn(send());

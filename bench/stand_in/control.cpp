@@ -15,11 +15,11 @@ namespace {
 using kube::testing::FakeAnswer;
 namespace json = kube::json;
 
-/// Objects are made by many requests at once, on kept connections.
+/// A bench creates objects by many requests at once, on kept connections.
 constexpr std::size_t max_connections = 64;
 constexpr std::string_view operator_actor = "bench";
 
-/// A parameter that is a whole number; nothing where there is none.
+/// A parameter that is a whole number; no value if there is none.
 std::optional<std::uint64_t> number_in(std::string_view target, std::string_view name) {
   const std::string wanted = "?" + std::string(name) + "=";
   const std::size_t at = target.find(wanted);

@@ -1,4 +1,4 @@
-// The hand of a bench on its stand-ins, over plain HTTP/1.1.
+// The port by which a bench controls its stand-ins, over plain HTTP/1.1.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,16 +13,16 @@
 
 namespace liqo::bench {
 
-/// What it serves:
+/// The paths that it serves:
 ///
 ///     /N/api…, /N/apis…     the API of the N-th stand-in, from 0 on; watches are refused (400)
 ///     GET /N/writes?from=W  the writes that have reached it since the W-th: {"next": W', "writes": {what: {"count",
 ///                           "first", "last"}}}; `what` is "<actor> <method> <plural>[/<subresource>] <code>", the
 ///                           actor is liqod or bench, times are seconds by the clock of that stand-in
-///     PUT /silence?on=1     all of them keep what they are asked and tell nothing, until on=0
+///     PUT /silence?on=1     all of them keep requests and send nothing, until on=0
 ///     PUT /delay?ms=10      all of them begin each answer to a consumer so much later
 ///
-/// Asks nobody who they are. One thread.
+/// Does not authenticate callers. One thread.
 class Control {
  public:
   /// The stand-ins must outlive it.

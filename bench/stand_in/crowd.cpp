@@ -14,7 +14,7 @@ namespace json = kube::json;
 
 constexpr std::size_t crowd = 100'000, max_name = 253;
 
-/// A parameter of a target that is a number, `otherwise` where there is none.
+/// A parameter of a target that is a number, `otherwise` if there is none.
 std::size_t number_in(std::string_view target, std::string_view name, std::size_t otherwise) {
   const std::string key = std::string(name) + "=";
   const std::size_t at = target.find(key);

@@ -16,7 +16,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using kube::test::H2Server;
 
-/// Of one connection at a time, as many as an API server allows.
+/// The most streams at a time on one connection, as many as an API server allows.
 constexpr std::uint32_t max_streams = 100;
 
 int choose_http2(SSL*, const unsigned char** out, unsigned char* out_length, const unsigned char* offered,
@@ -46,7 +46,7 @@ struct Http2Port::Connection : std::enable_shared_from_this<Connection> {
   Connection(tcp::socket socket, asio::ssl::context& context, kube::async::TaskGroup& owner)
       : tls(std::move(socket), context), h2(max_streams), tasks(owner) {}
 
-  /// Has what the session has to say sent, in a later turn: the session may be in the middle of reading.
+  /// Sends the pending bytes of the session in a later turn, because the session may be in the middle of reading.
   void say() {
     if (writing || closed) return;
     writing = true;

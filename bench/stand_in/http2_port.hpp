@@ -20,8 +20,7 @@ namespace liqo::bench {
 
 namespace asio = boost::asio;
 
-/// The answer to one request: begin(), more() as often as there is something, and end(). What is said to a client that
-/// has gone is dropped.
+/// The answer to one request: begin(), more() for each piece, and end(). Calls for a client that has gone do nothing.
 class Answer {
  public:
   using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -29,23 +28,23 @@ class Answer {
   virtual void begin(int status, const Headers& headers) = 0;
   virtual void more(std::string_view bytes) = 0;
   virtual void end() = 0;
-  /// False once the client has gone, or has taken the end.
+  /// False once the client has gone, or has received the end.
   virtual bool is_wanted() const = 0;
-  /// Bytes that the client has not taken yet.
+  /// The number of bytes that the client has not taken yet.
   virtual std::size_t waiting() const = 0;
 };
 
-/// Asks nobody who they are. One thread.
+/// Does not authenticate callers. One thread.
 class Http2Port {
  public:
-  /// Called with each complete request; may keep the answer for as long as it likes.
+  /// Called with each complete request. May keep the answer for as long as it likes.
   using Handler = std::function<void(kube::HttpRequest, std::shared_ptr<Answer>)>;
 
   /// Listens at once. `certificate` and `key` are files (PEM). Throws boost::system::system_error.
   Http2Port(asio::any_io_executor executor, const asio::ip::tcp::endpoint& endpoint, const std::string& certificate,
             const std::string& key, Handler handler);
 
-  /// Accepts and serves for ever.
+  /// Accepts and serves without end.
   asio::awaitable<void> serve();
 
  private:

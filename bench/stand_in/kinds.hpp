@@ -1,4 +1,4 @@
-// The custom kinds that a stand-in serves beside those that every API server in memory has.
+// The custom kinds that a stand-in serves besides those of every API server in memory.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace liqo::bench {
 
-/// What a consumer asks a provider for.
+/// The kinds that a consumer requests from a provider.
 std::vector<kube::Resource> kinds_of_provider();
-/// What liqod asks of its own cluster.
+/// The kinds that liqod requests from its own cluster.
 std::vector<kube::Resource> kinds_of_home();
 
 }  // namespace liqo::bench

@@ -8,7 +8,7 @@ namespace {
 
 namespace json = kube::json;
 
-/// How many objects that nobody asked about a list contains.
+/// The number of foreign objects in a list.
 constexpr int strangers = 200;
 constexpr std::size_t long_refusal = 256U << 10;
 

@@ -14,7 +14,7 @@ struct Lie {
 };
 
 /// The lies take turns by `number`: no JSON, another kind, objects of another namespace with impossible versions, a
-/// version that is too old, no body, and a refusal of 256 KiB. A watch ends behind any of them.
+/// version that is too old, no body, and a refusal of 256 KiB. A watch ends after any of them.
 Lie lie_about(const kube::HttpRequest& request, std::size_t number);
 
 }  // namespace liqo::bench

@@ -1,5 +1,5 @@
-// Stands in for providers, of which a bench needs many: API servers in memory behind real sockets, which may be stuck,
-// lie, flood, be crowded, or answer in dense JSON. Likewise for the cluster of liqod itself.
+// Stands in for the many providers that a bench needs, and for the cluster of liqod itself. They are API servers in
+// memory behind real sockets. They may be stuck, lie, flood, be crowded, or answer in dense JSON.
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>

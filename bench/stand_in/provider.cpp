@@ -14,14 +14,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How often watches are checked for what time alone changes; a check of a thousand takes a millisecond.
+/// How often watches are checked for changes by time alone. A check of a thousand takes a millisecond.
 constexpr kube::Duration upkeep_interval = 2s;
 constexpr kube::Duration flood_interval = 50ms;
 constexpr std::size_t floods_per_second = std::size_t(1s / flood_interval);
-/// A client that has so much to take is given no more.
+/// A client with this many bytes still to take gets no more.
 constexpr std::size_t max_waiting = 64U << 10;
 
-/// One event of a pod that is not the client's; a kilobyte, as a real one.
+/// One event of a pod that is not the client's. It has a kilobyte, as a real one.
 std::string flood_event(const std::string& ns, std::size_t number, std::uint64_t version) {
   kube::json::object metadata{{"name", "flood-" + std::to_string(number % 100)},
                               {"namespace", ns},

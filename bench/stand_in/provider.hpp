@@ -1,5 +1,5 @@
-// A provider that is in memory: the library's API server, over real time and for many clients at once. It may also be
-// the cluster of liqod itself.
+// A provider in memory: the library's API server, over real time and for many clients at once. It may also be the
+// cluster of liqod itself.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,31 +18,31 @@ namespace liqo::bench {
 
 enum class Manner {
   well,
-  stuck,     ///< takes every request and answers none
-  lying,     ///< answers that it is alive, and lies about everything else
-  flooding,  ///< as well, but every watch of Pods has events without end, of pods that nobody asked for
-  crowded,   ///< as well, but in the first twin whose Pods are listed are very many, with long names
-  dense,     ///< as well, but it answers every list with the same bytes, and refuses watches that begin with a list
+  stuck,     ///< accepts every request and answers none
+  lying,     ///< responds to health checks, and lies about everything else
+  flooding,  ///< well, but every watch of Pods has endless events, of foreign pods
+  crowded,   ///< well, but the first twin whose Pods are listed has very many, with long names
+  dense,     ///< well, but every list has the same bytes, and watches that begin with a list are refused
 };
 
-/// Runs no pods: nothing stands behind its objects. One thread.
+/// Runs no pods: its objects are all there is. One thread.
 class Provider {
  public:
-  /// `kinds` are served beside the built-in ones. `flood` is how many events a second all watches of a flooding one
-  /// have together, `dense` what a dense one answers, as gzip.
+  /// `kinds` are served besides the built-in ones. `flood` is the number of events per second of all watches of a
+  /// flooding one together, `dense` the answer of a dense one, as gzip.
   Provider(asio::any_io_executor executor, std::span<const kube::Resource> kinds, Manner manner, std::size_t flood,
            std::string dense);
 
   void handle(kube::HttpRequest request, std::shared_ptr<Answer> answer);
-  /// Carries out a request at once and whatever its manner is, in the name of `actor`.
+  /// Carries out a request at once, whatever the manner, in the name of `actor`.
   kube::testing::FakeAnswer operate(const kube::HttpRequest& request, std::string_view actor);
-  /// While it is silent, it keeps what comes, and tells its watches nothing; then all follows. Connections stay.
+  /// While it is silent, it keeps requests, and sends nothing to watches. Afterwards it does both. Connections stay.
   void be_silent(bool silent);
-  /// Each answer of handle() begins so much later; what watches tell afterwards does not.
+  /// Delays the begin of each answer of handle(). Later events of watches are not delayed.
   void delay_answers(kube::Duration delay) { delay_ = delay; }
   /// Every write so far.
   const std::vector<kube::testing::FakeWrite>& writes() const { return server_.writes(); }
-  /// Moves time on, for bookmarks and for what ends with time, and floods; for ever.
+  /// Advances the time, for bookmarks and for changes by time, and floods; without end.
   asio::awaitable<void> keep_time();
 
  private:
@@ -66,7 +66,7 @@ class Provider {
   kube::testing::FakeApiServer server_;
   std::list<OpenWatch> watches_;
   bool is_telling_ = false, is_silent_ = false;
-  std::vector<std::pair<kube::HttpRequest, std::shared_ptr<Answer>>> kept_;  ///< that came while it was silent
+  std::vector<std::pair<kube::HttpRequest, std::shared_ptr<Answer>>> kept_;  ///< requests that came while it was silent
   kube::Duration delay_{};
   std::string crowded_;  ///< the twin with the crowd, "" until there is one
 };

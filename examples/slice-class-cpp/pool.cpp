@@ -1,4 +1,4 @@
-// Decides on the ResourceSlices of one class: each gets what it asks for, as long as all of them fit into a pool.
+// Decides on the ResourceSlices of one class: each gets what it requests, as long as all of them fit into a pool.
 //
 //     pool --pool=cpu=8,memory=16Gi,pods=100 [--class=pool]
 //
@@ -35,7 +35,7 @@ asio::awaitable<void> wait_for_signal() {
   co_await signals.async_wait(asio::use_awaitable);
 }
 
-/// Throws that by which the manager ended, if it was no signal.
+/// Throws the failure that ended the manager, unless a signal did.
 asio::awaitable<void> run_until_signal(kube::Manager& manager, kube::net::HttpClient& client) {
   const auto executor = co_await asio::this_coro::executor;
   kube::async::TaskGroup work(executor), signal(executor);
@@ -52,7 +52,7 @@ struct Flags {
   std::string slice_class = "pool", pool;
 };
 
-/// Nothing if they are not understood.
+/// No value if they are not understood.
 std::optional<Flags> read_flags(std::span<char*> arguments) {
   Flags flags;
   for (const std::string_view argument : arguments) {

@@ -1,4 +1,4 @@
-// The controller: finds the slices of a class, and writes what the rules say of them.
+// The controller: finds the slices of a class, and writes the answers of the rules.
 #pragma once
 
 #include <algorithm>
@@ -20,23 +20,23 @@
 
 namespace pool {
 
-/// Guarantees: never grants more than the pool has, also if answers of the API server are lost. Slices are answered in
-/// the order of their requests. One that cannot be answered holds up no other.
+/// Guarantees: never grants more than the pool has, even if answers of the API server are lost. Slices are answered in
+/// the order of their requests. A slice that cannot be answered holds up no other.
 /// Needs: get, list and watch of resourceslices, and patch of resourceslices/status.
 class PoolController {
  public:
-  /// `told` gets a line for each answer.
+  /// Writes a line to `told` for each answer.
   PoolController(kube::Manager& manager, std::string slice_class, Amounts pool, std::ostream& told)
       : api_(manager.api()),
         class_(std::move(slice_class)),
         pool_(std::move(pool)),
         told_(told),
-        // The label is on what consumers have sent, and not on slices with which this cluster asks others.
+        // The label is on slices that consumers have sent, and not on those that this cluster requests from others.
         slices_(
             manager.caches().acquire({.resource = liqo::api::kinds::resource_slices,
                                       .selection = {.label_selector = kube::label_is(liqo::api::labels::replicated)}})),
         controller_(manager.environment(), {.name = "pool"}, [this](const kube::WorkKey&) { return answer_all(); }) {
-    // One key for all of them: what one slice gives back, another may get.
+    // One key for all of them, because a slice may get what another gives back.
     controller_.watch(slices_, [](const kube::ObjectKey&) { return kube::ObjectKey{"", "pool"}; });
     manager.add([this] { return controller_.run(); });
   }
@@ -50,7 +50,7 @@ class PoolController {
     std::optional<kube::Failure> failed;
     std::vector<kube::Object> ours = slices_in_turn();
     for (kube::Object& slice : ours) {
-      // What is being deleted keeps its share until it is gone.
+      // A slice that is being deleted keeps its share until it is gone.
       if (slice.is_deleting()) continue;
       const Answer answer = decide(slice, ours, pool_);
       const auto status = plan_status(slice, answer, api_.clock().wall());
@@ -62,7 +62,7 @@ class PoolController {
                                                  .options = {.subresource = "status"}});
       if (!written) {
         failed = std::move(written.error());
-        // It may have been carried out all the same, and what the slice has now counts for the others.
+        // The write may have been carried out all the same. What the slice has now counts for the others.
         auto now = co_await api_.get(liqo::api::kinds::resource_slices, slice.key());
         if (!now) co_return kube::Outcome::retry(std::move(*failed));
         slices_->observe(*now);
@@ -76,7 +76,7 @@ class PoolController {
     co_return failed ? kube::Outcome::retry(std::move(*failed)) : kube::Outcome::done();
   }
 
-  /// The slices of this class; who asked first is first.
+  /// The slices of this class, in the order of their requests.
   std::vector<kube::Object> slices_in_turn() const {
     std::vector<kube::Object> ours;
     for (kube::Object& slice : slices_->objects())
@@ -96,7 +96,7 @@ class PoolController {
   Amounts pool_;
   std::ostream& told_;
   kube::InformerHandle slices_;
-  bool is_stale_ = false;  ///< a write has not been answered: what is in the cache may be older
+  bool is_stale_ = false;  ///< a write got no answer, so the cache may be older
   kube::Controller controller_;
 };
 

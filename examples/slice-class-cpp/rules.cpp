@@ -26,7 +26,7 @@ kube::Result<Amounts> read_amounts(const json::object& resources) {
   return amounts;
 }
 
-/// The names that the other has not.
+/// The names that `other` lacks.
 std::string without(const Amounts& amounts, const Amounts& other) {
   std::string names;
   for (const auto& [name, amount] : amounts)
@@ -34,12 +34,12 @@ std::string without(const Amounts& amounts, const Amounts& other) {
   return kube::one_line(names, longest_list);
 }
 
-/// The pool without what the others were granted.
+/// The pool without the grants of the other slices.
 Amounts left_of(const Amounts& pool, const kube::Object& slice, std::span<const kube::Object> ours) {
   Amounts left = pool;
   for (const kube::Object& other : ours) {
     if (other.uid() == slice.uid()) continue;
-    // Nobody but this cluster writes what was granted, so that it can be read.
+    // Only this cluster writes grants, so they can be read.
     if (const auto granted = read_amounts(api::ResourceSlice(other).granted()))
       for (const auto& [name, amount] : *granted) left[name] -= amount;
   }
@@ -79,7 +79,7 @@ Answer decide(const kube::Object& slice, std::span<const kube::Object> ours, con
     return deny("InvalidRequest", "say how much " + missing + " is wanted");
   const auto said = view.condition(api::slice_conditions::resources);
   const auto has = read_amounts(view.granted());
-  // It has that, even if the pool has become smaller.
+  // It has that already, even if the pool has become smaller.
   if (said && said->reason == granted_reason && has && *has == *wanted) return accept(view.granted());
   const Amounts left = left_of(pool, slice, ours);
   for (const auto& [name, amount] : *wanted) {
@@ -95,7 +95,7 @@ Answer decide(const kube::Object& slice, std::span<const kube::Object> ours, con
 std::optional<json::object> plan_status(const kube::Object& slice, const Answer& answer, kube::WallTime now) {
   const api::ResourceSlice view(slice);
   const auto said = view.condition(api::slice_conditions::resources);
-  // It takes that back itself.
+  // Liqo itself takes its withdrawal back.
   if (said && is_of_liqo(said->reason)) return std::nullopt;
   json::object status;
   const kube::Condition condition{
@@ -104,7 +104,7 @@ std::optional<json::object> plan_status(const kube::Object& slice, const Answer&
       .reason = answer.reason,
       .message = answer.message};
   if (auto conditions = api::with_slice_condition(slice, condition, now)) status["conditions"] = std::move(*conditions);
-  // A denied edit leaves what was granted as it is: Liqo goes on with that.
+  // A denied edit leaves the grant as it is: Liqo keeps to it.
   if (answer.accepted && answer.resources != view.granted()) {
     json::object resources;
     // In a merge patch, null takes a key away.

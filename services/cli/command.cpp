@@ -10,7 +10,7 @@ namespace {
 /// The last of "-o,--output".
 std::string last_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
-/// Lets `read` see the values of a flag; its failure is a mistake of the flag.
+/// Makes `read` the reader of a flag's value. A failure of it is reported as a mistake in the flag.
 template <typename Reader>
 CLI::callback_t told_as(std::string_view names, Reader read) {
   return [name = last_name(std::string(names)), read = std::move(read)](const CLI::results_t& values) {
@@ -28,7 +28,7 @@ bool is_truth(const std::string& text) {
   }
 }
 
-/// The mistake in a word that is none of `words`; "" where it is one of them.
+/// The mistake in a word that is none of `words`; "" if it is one of them.
 std::string check_word(const std::string& given, const std::vector<std::string>& words) {
   if (std::ranges::find(words, given) != words.end()) return {};
   return "'" + given + "' is none of " + kube::join(words, "|");
@@ -119,7 +119,7 @@ Option Command::flag(std::string_view names, bool& into, std::string_view what) 
 Option Command::flag(std::string_view names, std::optional<bool>& into, std::string_view what) const {
   const std::function<void(std::int64_t)> take = [&into](std::int64_t times) { into = times > 0; };
   CLI::Option& option = *app_->add_flag_function(std::string(names), take, std::string(what));
-  // The library throws another exception where it cannot count.
+  // The library throws another exception if it cannot count.
   option.check([](const std::string& given) {
     return is_truth(given) ? std::string() : "'" + given + "' is neither true nor false";
   });

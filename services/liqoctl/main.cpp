@@ -1,4 +1,4 @@
-// liqoctl: what people and scripts use to peer clusters, to ask for resources, and to see what became of it.
+// liqoctl: the command line by which people and scripts peer clusters, ask for resources, and see their state.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace liqoctl;
 
-/// "kubectl liqo" where the program was found as a kubectl plugin, else its own name.
+/// "kubectl liqo" if the program was found as a kubectl plugin, else its own name.
 std::string program_name(const char* path) {
   std::string name = std::filesystem::path(path ? path : "liqoctl").filename().string();
   if (!name.starts_with("kubectl-")) return name;
@@ -31,7 +31,7 @@ std::uint64_t random_seed() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
-/// What was made so far stays, and every command can be run again, so there is nothing to undo.
+/// Ends at a signal. Objects that were created stay, and every command can be run again, so there is nothing to undo.
 asio::awaitable<void> end_at_signal(asio::any_io_executor executor, Output& output) {
   asio::signal_set signals(executor, SIGINT, SIGTERM);
   co_await signals.async_wait(asio::use_awaitable);

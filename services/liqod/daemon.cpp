@@ -43,9 +43,9 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using liqo::controllers::Process;
 
-/// Reconciles that run get 10 s to end; the process as a whole gets this long.
+/// A reconcile that is running gets 10 s to end; the whole process gets this long.
 constexpr kube::Duration stop_grace = 20s;
-/// A scrape of Prometheus waits for ten seconds by default, and the reviews have to be over before.
+/// Prometheus waits ten seconds for a scrape by default, and the reviews of a scrape have to be over by then.
 constexpr kube::Duration max_review = 8s;
 constexpr rlim_t max_files = 16'384;
 
@@ -57,7 +57,7 @@ kube::Result<kube::wire::ClusterConfig> read_home_config(const Options& options)
   return pod;
 }
 
-/// What consumers are told of this cluster's API server, where the options do not say it.
+/// Sets the address and CA of this cluster's API server, which consumers are given, if the options do not.
 kube::Result<void> complete_settings(Options& options, const kube::wire::ClusterConfig& home) {
   auto& settings = options.settings;
   if (!options.kubeconfig.empty() && home.server.tls) settings.peering.api_server_fallback = home.server.text();
@@ -67,8 +67,8 @@ kube::Result<void> complete_settings(Options& options, const kube::wire::Cluster
   return {};
 }
 
-/// Strangers may fill the ports that this process serves, and its own connections need descriptors besides. Many
-/// machines give a process 1,024 unless it asks for more.
+/// Raises the limit of open files. Unknown callers may fill the ports that this process serves, and its own connections
+/// need descriptors besides. Many machines give a process 1,024 unless it asks for more.
 void allow_many_files() {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= max_files) return;
@@ -76,7 +76,7 @@ void allow_many_files() {
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/// Splits "host:port", the host perhaps in brackets.
+/// Splits "host:port". The host may be in brackets.
 kube::Result<kube::net::HttpServerOptions> listen_at(const std::string& flag, const std::string& address) {
   const std::size_t colon = address.rfind(':');
   const auto port = colon == std::string::npos
@@ -112,7 +112,7 @@ class Daemon {
         reviews_(home_, clock_, random_, metrics_, {.cluster = options.settings.cluster_id, .timeout = max_review}),
         stop_(executor) {}
 
-  /// Runs until a signal. Failures are those of starting, e.g. a port that is taken.
+  /// Runs until a signal. Failures are those of the start, e.g. a port that is taken.
   asio::awaitable<kube::Result<void>> run();
 
  private:
@@ -121,16 +121,16 @@ class Daemon {
   asio::awaitable<void> serve_cluster(kube::async::TaskGroup& group);
   asio::awaitable<void> wait_for_signal();
   asio::awaitable<void> give_up_stopping();
-  /// Runs a part of the process. An exception that ends the part ends the process, which would otherwise keep its lease
-  /// and do nothing.
+  /// Runs a part of the process. An exception that ends the part ends the process too, which would otherwise keep its
+  /// lease and do nothing.
   asio::awaitable<void> vital(std::string part, asio::awaitable<void> running);
-  /// Has run() end, and answer with this failure.
+  /// Makes run() end and return this failure.
   void end_by(kube::Failure failure) {
     failure_ = std::move(failure);
     stop_.set();
   }
   asio::awaitable<std::string> read_server_version(kube::Api& api);
-  /// Fails where the cluster is known to its peers by another ID than that of the options.
+  /// Fails if peers know the cluster by another ID than that of the options.
   asio::awaitable<kube::Result<void>> check_cluster_id(kube::Api& api);
   /// The pause between two requests to a cluster that does not answer yet.
   asio::awaitable<void> await_cluster(const kube::Failure& failure);
@@ -153,7 +153,7 @@ class Daemon {
   MetricAgent figures_;
   kube::async::Event stop_;
   bool told_silent_ = false;              ///< it was logged that the cluster does not answer yet
-  std::optional<kube::Failure> failure_;  ///< the process ends by it
+  std::optional<kube::Failure> failure_;  ///< the failure that ends the process
   kube::Log log_{"liqod"};
 };
 
@@ -167,7 +167,7 @@ asio::awaitable<void> Daemon::wait_for_signal() {
 asio::awaitable<void> Daemon::give_up_stopping() {
   co_await clock_.sleep(stop_grace);
   log_.error("did not stop in time");
-  // Coroutines that do not end may use whatever would be destroyed.
+  // A coroutine that does not end may still use what would be destroyed.
   std::_Exit(1);
 }
 
@@ -201,7 +201,7 @@ asio::awaitable<kube::Result<void>> Daemon::check_cluster_id(kube::Api& api) {
   const kube::ObjectKey key{options_.settings.liqo_namespace, std::string(liqo::core::cluster_id_config_map)};
   while (true) {
     const auto found = co_await api.get(kube::resources::config_maps, key);
-    // A liqod that may not read the ConfigMap yet goes on: its later reads tell so again and again.
+    // If liqod may not read the ConfigMap yet, it goes on. Its later reads log that again and again.
     if (!found && found.error().is_permanent()) co_return kube::Result<void>();
     if (found) {
       const std::string_view id = kube::string_at(found->tree(), {"data", liqo::core::cluster_id_key});
@@ -240,7 +240,7 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   settings.nodes.kubelet_version = co_await read_server_version(api);
   if (auto checked = co_await check_cluster_id(api); !checked) co_return end_by(std::move(checked.error()));
   std::optional<kube::LeaderElectionSettings> election;
-  // Without webhooks nobody asks, and Quotas bind nobody.
+  // Without webhooks no review reaches the ledger, and Quotas have no effect.
   std::optional<liqo::quota::LedgerSettings> ledger;
   if (options_.webhook_port != 0 && settings.offloading.enforce_resources) ledger = options_.ledger;
   if (options_.leader_elect)
@@ -300,8 +300,8 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   cluster.spawn(vital("the controllers", serve_cluster(cluster)));
   servers.spawn(wait_for_signal());
   co_await stop_.wait();
-  // The API server learns from /readyz to send reviews to another replica, which takes a moment. Only then is the lease
-  // let go: the next leader may configure reviews that this version does not know.
+  // The API server learns from /readyz to send reviews to another replica, which takes a moment. The lease is released
+  // only then, because the next leader may configure reviews that this version does not know.
   if (webhooks_.webhook && !failure_) co_await webhooks_.webhook->stop(options_.stop_delay);
   servers.spawn(give_up_stopping());
   co_await cluster.stop();

@@ -9,8 +9,8 @@
 
 namespace liqod {
 
-/// Runs until SIGTERM or SIGINT and answers the exit code: 0 after a graceful stop; 1 if it could not start, lost one
-/// of its parts or did not stop in time, told in one line or in the log.
+/// Runs until SIGTERM or SIGINT and returns the exit code: 0 after a graceful stop, 1 if it could not start, lost one
+/// of its parts or did not stop in time. The reason is one line on standard error or in the log.
 int run_daemon(Options options);
 
 }  // namespace liqod

@@ -9,7 +9,7 @@
 
 namespace liqod {
 
-/// Answers the two paths. `waiting_for` says what readiness still waits for, "" when ready.
+/// Serves the two paths. `waiting_for` returns what readiness still waits for, "" when ready.
 kube::net::HttpHandler serve_health(std::function<std::string()> waiting_for, PeerNames names);
 
 }  // namespace liqod

@@ -42,7 +42,7 @@ kube::Result<liqo::kubelet::PodRoute> find_pod(const OffloadedPods& pods, const 
   return route;
 }
 
-/// The pods of a node as the cache of its session with the provider has them.
+/// The pods of a node, from the cache of its session with the provider.
 kube::Result<liqo::kubelet::CachedPods> pods_of(const OffloadedPods& pods, const std::string& node) {
   const kube::Informer* now = pods.pods_of(node);
   if (!now) return std::unexpected(no_session("the pods of node " + node + " are"));
@@ -64,7 +64,7 @@ kube::Result<liqo::kubelet::CachedPods> pods_of(const OffloadedPods& pods, const
                                        }};
 }
 
-/// Where the figures of a node come from.
+/// The source of the resource usage of a node.
 kube::Result<liqo::kubelet::UsageSource> figures_of(const OffloadedPods& pods, const std::string& node,
                                                     const std::string& cluster_id) {
   const auto provider = pods.provider_of(node);

@@ -9,7 +9,7 @@
 namespace liqod {
 
 std::optional<std::size_t> memory_limit(const std::string& own_group, const std::string& root) {
-  // "0::/kubepods/pod1/a": of version 2 there is one line. In a container the path is mostly "/".
+  // The line of cgroup v2 is such as "0::/kubepods/pod1/a". In a container the path is mostly "/".
   const std::size_t begins = own_group.starts_with("0::/") ? 0 : own_group.find("\n0::/");
   if (begins == std::string::npos) return std::nullopt;
   const std::size_t path_at = own_group.find('/', begins);

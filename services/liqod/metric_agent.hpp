@@ -1,4 +1,4 @@
-// What the metric agent needs of the process.
+// The metric agent, assembled from the parts of the process.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace liqod {
 
-/// The agent, and whose pods it tells about.
+/// The agent, and the pods whose usage it serves.
 struct MetricAgent {
   std::unique_ptr<liqo::controllers::ConsumerPods> pods;
   std::unique_ptr<liqo::usage::MetricAgent> agent;
 };
 
-/// Empty where the operator has switched it off. What is passed in outlives it. Of `home` it takes the CA, by which
-/// kubelets are known where the options name no other.
+/// Empty if the operator has switched it off. The arguments outlive it. It checks kubelets' certificates against the CA
+/// of `home` unless the options name another one.
 MetricAgent make_metric_agent(liqo::controllers::Process& process, const kube::wire::ClusterConfig& home,
                               const Options& options);
 

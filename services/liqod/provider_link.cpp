@@ -8,7 +8,7 @@
 namespace liqod {
 namespace {
 
-/// What a kubeconfig Secret says. Failures: one sentence.
+/// The configuration in a kubeconfig Secret. Failures: one sentence.
 kube::Result<kube::wire::ClusterConfig> read_config(const kube::Object& secret) {
   const std::string_view encoded = kube::string_at(secret.tree(), {"data", "kubeconfig"});
   if (encoded.empty()) return kube::fail(kube::Errc::missing, "it has no key \"kubeconfig\"");
@@ -18,7 +18,7 @@ kube::Result<kube::wire::ClusterConfig> read_config(const kube::Object& secret) 
   return config;
 }
 
-/// The client's certificate, where it has one.
+/// The client's certificate, if it has one.
 std::optional<kube::net::CertificateInfo> certificate_of(const kube::wire::ClusterConfig& config) {
   auto read = kube::net::read_certificate(config.client_certificate_pem);
   return read ? std::optional(std::move(*read)) : std::nullopt;
@@ -47,7 +47,7 @@ class NetworkLink final : public liqo::controllers::ProviderLink {
   bool renew(const kube::Object& secret) override {
     auto config = read_config(secret);
     const kube::wire::ClusterConfig& now = credentials_->config();
-    // Behind another name or authority may be another cluster.
+    // Another server name or CA may belong to another cluster.
     if (!config || config->server != now.server || config->tls_server_name != now.tls_server_name ||
         config->insecure_skip_tls_verify != now.insecure_skip_tls_verify || config->ca_pem != now.ca_pem)
       return false;
@@ -62,7 +62,7 @@ class NetworkLink final : public liqo::controllers::ProviderLink {
   std::shared_ptr<kube::net::Credentials> credentials_;
   kube::net::HttpClient client_;
   ClientGauges gauges_;
-  std::optional<kube::net::CertificateInfo> certificate_;  // of the client, where it has one
+  std::optional<kube::net::CertificateInfo> certificate_;  // of the client, if it has one
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// From the kubeconfig Secret of a provider to a connection.
+// Makes a connection from the kubeconfig Secret of a provider.
 #pragma once
 
 #include "controllers/links/provider_link.hpp"
@@ -6,8 +6,7 @@
 
 namespace liqod {
 
-/// Makes links over HTTP/2 and TLS. The Secret is written by another cluster, so it may name no file and run no
-/// program.
+/// Makes links over HTTP/2 and TLS. Another cluster writes the Secret, so it may name no file and run no program.
 liqo::controllers::ConnectProvider connect_over_network(const kube::Environment& environment);
 
 }  // namespace liqod

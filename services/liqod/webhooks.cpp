@@ -13,7 +13,7 @@ Webhooks make_webhooks(liqo::controllers::Process& process, const Options& optio
     made.display = std::make_unique<liqo::quota::QuotaDisplay>(quotas, *made.ledger);
     made.metrics = std::make_unique<liqo::quota::QuotaMetrics>(quotas, *made.ledger);
   }
-  // Without a certificate of theirs API servers are known by their addresses alone, whether or not quotas bind.
+  // API servers without a client certificate are known by their addresses alone, whether or not Quotas are enforced.
   if (made.ledger || options.webhook_client_ca_file.empty())
     made.callers = std::make_unique<liqo::webhook::Callers>(context, process.replica_api());
   if (made.ledger)

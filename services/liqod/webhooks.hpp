@@ -1,4 +1,4 @@
-// What the admission webhooks need of the process.
+// The admission webhooks, assembled from the parts of the process.
 // Tested by test/cluster/webhook/test_admission.py.
 #pragma once
 
@@ -13,16 +13,16 @@
 
 namespace liqod {
 
-/// The webhooks, and what they decide with.
+/// The webhooks, and the parts by which they decide.
 struct Webhooks {
-  liqo::quota::QuotaLedger* ledger = nullptr;          ///< of the process; null where quotas are not enforced
+  liqo::quota::QuotaLedger* ledger = nullptr;          ///< of the process; null if quotas are not enforced
   std::unique_ptr<liqo::quota::QuotaDisplay> display;  ///< of what the ledger counts
   std::unique_ptr<liqo::quota::QuotaMetrics> metrics;
-  std::unique_ptr<liqo::webhook::Callers> callers;  ///< null = certificates say who asks
+  std::unique_ptr<liqo::webhook::Callers> callers;  ///< null = certificates identify the caller
   std::unique_ptr<liqo::webhook::Webhook> webhook;
 };
 
-/// Empty where the operator has switched them off. What is passed in outlives them.
+/// Empty if the operator has switched them off. The arguments outlive them.
 Webhooks make_webhooks(liqo::controllers::Process& process, const Options& options);
 
 }  // namespace liqod

@@ -47,7 +47,7 @@ cli::Option add_timeout(cli::Command app, kube::Duration& into, kube::Duration u
   return app.option("--timeout", read, "Overall timeout (default " + text::age(usual) + ")").type_name("TIME");
 }
 
-/// `group` "" = the flags are not shown.
+/// Adds the flags that name a cluster. With `group` "" they are hidden.
 void add_connection(cli::Command app, ConnectionFlags& flags, const std::string& prefix, std::string_view group) {
   struct Text {
     const char* name;
@@ -179,7 +179,7 @@ cli::Command CommandLine::command(cli::Command parent, CommandText text, const C
   if (traits.prints == Prints::tables) add_output(app, flags_.output, table_formats, "How to print");
   if (traits.timeout.count() > 0) add_timeout(app, flags_.timeout, traits.timeout);
   arguments_.emplace(app, traits.argument);
-  // Each command has a default of its own, so it is set once the command is known.
+  // Each command has its own default, so it is set once the command is known.
   app.at_start([this, timeout = traits.timeout] {
     if (timeout.count() > 0) flags_.timeout = timeout;
   });

@@ -1,4 +1,4 @@
-// The tree of commands: what may be typed, with help for all of it. Commands add themselves (commands/*.cpp).
+// The tree of commands: everything that may be typed, with its help. Commands add themselves (commands/*.cpp).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -18,15 +18,15 @@ class Session;
 /// Exit codes of every command.
 namespace exit_code {
 inline constexpr int ok = 0;
-inline constexpr int failed = 1;  ///< told in one line on standard error
+inline constexpr int failed = 1;  ///< the reason is one line on standard error
 inline constexpr int usage = 2;   ///< the command line is wrong; nothing was tried
 inline constexpr int interrupted = 130;
 }  // namespace exit_code
 
-/// What a command does.
+/// The action of a command.
 using Run = std::function<asio::awaitable<kube::Result<void>>(Session&)>;
 
-/// What the values of an argument are, for completion.
+/// The kind of values that completion offers for an argument.
 enum class Candidates {
   none,
   peers,
@@ -38,13 +38,13 @@ enum class Candidates {
   offloaded_namespaces,
 };
 
-/// How `-n` is meant by a command.
+/// The meaning of `-n` for a command.
 enum class Namespaces { none, liqo, object };
 
-/// How many clusters a command works on; the second one is the provider's.
+/// The number of clusters that a command works on. The second one is the provider's.
 enum class Clusters { one, one_or_two, two };
 
-/// What `-o` of a command takes.
+/// The formats that `-o` of a command takes.
 enum class Prints {
   nothing,  ///< it has no -o
   objects,  ///< json|yaml
@@ -56,7 +56,7 @@ struct CommandText {
   std::string_view what;  ///< begins with a capital and has no full stop at its end
 };
 
-/// What a command has beside its own flags.
+/// The traits of a command besides its own flags.
 struct CommandTraits {
   Namespaces namespaces = Namespaces::object;
   Clusters clusters = Clusters::one;
@@ -69,7 +69,7 @@ struct CommandTraits {
   std::string examples = {};  ///< lines below the help
 };
 
-/// The command line of one run. Not copied: options hold references into it.
+/// The command line of one run. Not copied, because options hold references into it.
 class CommandLine {
  public:
   /// The terminal outlives it.
@@ -79,35 +79,35 @@ class CommandLine {
 
   cli::Command root() const { return program_.root(); }
   CommonFlags& flags() { return flags_; }
-  /// A command that only has sub-commands, such as "create"; made when it is first asked for.
+  /// A command that only has sub-commands, such as "create". Created when it is first asked for.
   cli::Command verb(const std::string& name);
-  /// A command that does something.
+  /// A command that does something itself.
   cli::Command command(cli::Command parent, CommandText text, const CommandTraits& traits, Run run);
 
-  /// What a command that was added by hand does.
+  /// Sets the action of a command that was added by hand.
   void set_command(cli::Command app, Run run);
-  /// Checks the flags of a command before anything is tried. A failure is a mistake of the command line.
+  /// Checks the flags of a command before anything is tried. A failure is a mistake in the command line.
   using Check = std::function<kube::Result<void>()>;
   void check(cli::Command app, Check check);
 
   struct Parsed {
-    Run run;  ///< empty: there is nothing more to do than to end with `code`
+    Run run;  ///< empty: nothing is left to do but to exit with `code`
     int code = exit_code::ok;
   };
-  /// Prints help or the mistake by itself.
+  /// Prints the help or the mistake itself.
   Parsed parse(int argc, char** argv);
 
-  /// What may follow these words, of which the last one is being typed: words of the tree, and names of the cluster.
+  /// The candidates for the last of these words, which is being typed: words of the tree, and names in the cluster.
   struct Completion {
     std::vector<std::string> words;
     Candidates candidates = Candidates::none;  ///< the kind of these names
-    std::string kept;                          ///< stands before each of them: the flag with its "="
+    std::string kept;                          ///< prefix of each of them: the flag with its "="
   };
   Completion complete(const std::vector<std::string>& typed) const;
 
  private:
   void add_common(cli::Command app, bool shown);
-  /// The flags about the other cluster, which must be named where two are needed.
+  /// The flags about the other cluster, which are required if the command needs two.
   void add_provider(cli::Command app, Clusters clusters);
   void add_namespaces(cli::Command app, Namespaces meant);
   int tell(const std::string& mistake) const;
@@ -121,7 +121,7 @@ class CommandLine {
   std::map<cli::Command, std::vector<Check>> checks_;
 };
 
-/// A flag that takes the ID of a cluster. What cannot be an ID is a mistake.
+/// Makes the option take the ID of a cluster. A text that cannot be an ID is a mistake.
 cli::Option check_cluster_id(cli::Option option);
 
 /// `--remote-cluster-id`, required.

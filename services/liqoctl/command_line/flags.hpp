@@ -8,10 +8,11 @@
 
 namespace liqoctl {
 
-/// Which of the clusters of a command.
+/// One of the clusters of a command.
 enum class Side { local, remote };
 
-/// Which API server, and as whom; the same set once more with `--remote-` in front for commands on two clusters.
+/// The API server, and the user to connect as. Commands on two clusters have the same flags again with the prefix
+/// `--remote-`.
 struct ConnectionFlags {
   std::string kubeconfig, context, cluster, user;
   std::string server, token, certificate_authority, tls_server_name;
@@ -20,13 +21,13 @@ struct ConnectionFlags {
   /// Whether a cluster is named at all.
   bool is_given() const { return !(kubeconfig.empty() && context.empty() && cluster.empty() && server.empty()); }
 
-  /// Whether a server is named, and no kubeconfig or part of one that would say as whom to ask it.
+  /// Whether a server is named, but no kubeconfig or part of one with the credentials for it.
   bool is_server_alone() const {
     return !server.empty() && kubeconfig.empty() && context.empty() && cluster.empty() && user.empty();
   }
 };
 
-/// How objects are printed. `none` is the command's own form (a table, or progress only).
+/// The format in which objects are printed. `none` is the command's own form (a table, or progress only).
 enum class Format { none, wide, json, yaml, name };
 
 struct CommonFlags {

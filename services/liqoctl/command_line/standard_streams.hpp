@@ -7,7 +7,7 @@ namespace liqoctl {
 
 class StandardStreams final : public Terminal {
  public:
-  /// Looks at the streams, at TERM and at NO_COLOR.
+  /// Reads the traits from the streams, from TERM and from NO_COLOR.
   StandardStreams();
 
   TerminalTraits traits() const override { return traits_; }

@@ -1,4 +1,4 @@
-// The three streams of a command, and what the terminal behind them can do.
+// The three streams of a command, and the traits of the terminal behind them.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -11,9 +11,9 @@ namespace liqoctl {
 
 namespace asio = boost::asio;
 
-/// Known before anything is written. The default is that of no terminal.
+/// Known before anything is written. The default is for no terminal.
 struct TerminalTraits {
-  bool can_be_asked = false;    ///< somebody types what is read
+  bool can_be_asked = false;    ///< a user types the input
   bool moves_cursor = false;    ///< a line of progress can be cleared
   bool colours_output = false;  ///< print() may have colours
   bool colours_errors = false;
@@ -25,13 +25,13 @@ class Terminal {
  public:
   virtual ~Terminal() = default;
   virtual TerminalTraits traits() const = 0;
-  /// To standard output, at once.
+  /// Writes to standard output, at once.
   virtual void print(std::string_view text) = 0;
-  /// To standard error, at once.
+  /// Writes to standard error, at once.
   virtual void print_error(std::string_view text) = 0;
-  /// The next line of standard input, as far as its first 256 characters; "" at its end.
+  /// The next line of standard input, cut to its first 256 characters; "" at the end of the input.
   virtual asio::awaitable<std::string> read_line() = 0;
-  /// Standard input as a whole: for documents.
+  /// The whole standard input, for documents.
   virtual std::istream& input() = 0;
 };
 

@@ -1,4 +1,4 @@
-// liqoctl authenticate|unauthenticate: credentials of a consumer at a provider, without asking for any resources.
+// liqoctl authenticate|unauthenticate: credentials of a consumer at a provider, without a request for resources.
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "peering/addresses.hpp"

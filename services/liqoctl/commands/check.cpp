@@ -1,4 +1,4 @@
-// liqoctl check: looks at everything that an installation needs, and says of each what to do where it is not well.
+// liqoctl check: examines everything that an installation needs, and says what to do about each part that is not well.
 #include "model/check/check.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
@@ -43,7 +43,7 @@ model::Certificate certificate_of(std::string what, const std::string& pem) {
   return certificate;
 }
 
-/// All that could be read. What could not be read becomes a finding of its own.
+/// The findings about one cluster. An object that cannot be read becomes a finding of its own.
 class Checkup {
  public:
   Checkup(Session& session, Cluster& cluster) : session_(session), cluster_(cluster) {}
@@ -51,15 +51,16 @@ class Checkup {
   asio::awaitable<std::vector<Finding>> run();
 
  private:
-  /// All objects of a kind; none, and a finding, where they cannot be read.
+  /// All objects of a kind. If they cannot be read: none, and a finding.
   asio::awaitable<std::vector<Object>> all(std::string about, kube::Resource kind);
-  /// Likewise, the objects of the cluster that have the names of these manifests.
+  /// The objects of the cluster that have the names of these manifests. If they cannot be read: none, and a finding.
   asio::awaitable<std::vector<Object>> those(std::string about, kube::Resource kind,
                                              const std::vector<kube::json::value>& manifests);
-  /// Whether there is a finding about this already: nothing else is said about it.
+  /// Whether there is a finding about this already. Nothing more is reported about it then.
   bool is_told(std::string_view about) const;
   void tell(Finding finding);
-  /// Looks at what only a liqod that runs does; where it does not, that is the finding, and this is none of its own.
+  /// Runs a look at something that needs a running liqod. If liqod does not run, that is the finding, and this look
+  /// adds none.
   asio::awaitable<void> look_if_it_runs(std::string about, asio::awaitable<void> (Checkup::*look)());
 
   asio::awaitable<void> look_at_installation();
@@ -74,7 +75,7 @@ class Checkup {
   asio::awaitable<void> look_at_metrics();
   asio::awaitable<void> look_at_figures();
   asio::awaitable<void> look_at_figures_account();
-  /// Whether a ServiceAccount of Liqo's namespace has a right; nothing where this user may not ask.
+  /// Whether a ServiceAccount in Liqo's namespace has a right. No value if this user may not ask.
   asio::awaitable<std::optional<bool>> may(std::string account, kube::json::object attributes);
   asio::awaitable<void> look_at_sharing();
   asio::awaitable<void> look_at_policies();
@@ -112,7 +113,7 @@ asio::awaitable<void> Checkup::look_if_it_runs(std::string about, asio::awaitabl
 asio::awaitable<std::vector<Object>> Checkup::all(std::string about, kube::Resource kind) {
   auto found = co_await cluster_.list(kind, "");
   if (found) co_return std::move(*found);
-  // A kind that is missing has no objects; it is told among the kinds.
+  // A missing kind has no objects; the look at the kinds reports it.
   if (!found.error().is_not_found())
     tell({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
   co_return std::vector<Object>();
@@ -143,7 +144,7 @@ asio::awaitable<void> Checkup::look_at_kinds() {
 }
 
 asio::awaitable<void> Checkup::look_at_rights() {
-  // Which roles there are depends on the values, of which the daemon's arguments tell.
+  // Which roles there are depends on the values, which the daemon's arguments show.
   auto chart = model::installation(chart_files(), model::values_of_rights(deployment_ ? &*deployment_ : nullptr),
                                    cluster_.liqo_namespace());
   if (!chart) {
@@ -205,7 +206,7 @@ asio::awaitable<void> Checkup::look_at_webhooks() {
   for (const kube::Resource& kind : {kinds::mutating_configurations, kinds::validating_configurations})
     for (const Object& object : co_await all("webhooks", kind))
       configurations += object.name() == liqo::api::webhook_configuration;
-  // The webhooks refuse a NamespaceOffloading of any other name than its own; nothing is stored in any case.
+  // The webhooks refuse a NamespaceOffloading of any other name than its own. Nothing is stored in any case.
   Object wrong = Object::make(kinds::namespace_offloadings, {"default", "liqoctl-check"});
   wrong.mutable_spec();
   auto taken = co_await cluster_.api().create(kinds::namespace_offloadings, wrong, {.dry_run = true});
@@ -234,7 +235,7 @@ asio::awaitable<void> Checkup::look_at_certificates() {
 asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
   auto url = kube::wire::parse_server_url(address.url);
   if (!url) co_return url.error().text();
-  // Without credentials: any answer shows that the server is there and has the right certificate.
+  // No credentials: any response shows that the server is there and has the right certificate.
   kube::wire::ClusterConfig config{.server = std::move(*url), .cluster = "API server"};
   if (!address.ca_pem.empty()) {
     config.ca_pem = std::move(address.ca_pem);
@@ -263,7 +264,7 @@ asio::awaitable<void> Checkup::look_at_kubelet_api() {
   for (const Object& node : nodes_) {
     if (node.label(liqo::api::labels::type) != liqo::api::labels::type_virtual_node) continue;
     auto answer = co_await cluster_.api().raw("/api/v1/nodes/" + std::string(node.name()) + "/proxy/healthz", patience);
-    // A virtual node that shares its port answers 501; the API server answers otherwise where it does not reach the
+    // A virtual node that shares its port responds with 501. The API server responds otherwise if it does not reach the
     // node.
     const int code = answer ? 200 : answer.error().http_code();
     const bool answered = code != 0 && (code < 500 || code == 501);
@@ -286,7 +287,7 @@ asio::awaitable<void> Checkup::look_at_metrics() {
   look.confined = policy->has_value() && model::is_confined(**policy, model::metrics_port(daemon));
   if (daemon && look.has_service) {
     const std::string scheme = model::has_secure_metrics(daemon) ? "https" : "http";
-    // A path that does not exist keeps the answer small. A secure port answers nothing to a caller without a token.
+    // A path that does not exist keeps the response small. A secure port serves nothing to a caller without a token.
     auto answer = co_await cluster_.api().raw("/api/v1/namespaces/" + ns + "/services/" + scheme + ":" +
                                                   std::string(liqo::api::metrics_service) + ":metrics/proxy/",
                                               patience);
@@ -354,7 +355,7 @@ asio::awaitable<void> Checkup::look_at_sharing() {
   }
   const Object* settings = *map ? &**map : nullptr;
   tell(model::judge_sharing(settings, tenants_));
-  // Not everybody may list StorageClasses.
+  // Not every user may list StorageClasses.
   if (!model::offers_storage(settings)) co_return;
   if (auto finding = model::judge_storage(settings, co_await all("storage", kinds::storage_classes)))
     tell(std::move(*finding));
@@ -430,7 +431,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
 asio::awaitable<Result<void>> check(Session& session) {
   KUBE_CO_TRY(opened, co_await session.local());
   Cluster& cluster = *opened;
-  // Nothing can be checked where this is not answered.
+  // If this request gets no response, nothing can be checked.
   KUBE_CO_TRYV(co_await cluster.id());
   session.output().doing(cluster.scope(), "looking at the installation");
   const std::vector<Finding> findings = co_await Checkup(session, cluster).run();

@@ -1,4 +1,4 @@
-// Every command adds itself to the tree by one of these; each is in the file of its name.
+// The functions by which each command adds itself to the tree. Each is in the file of its name.
 #pragma once
 
 namespace liqoctl {
@@ -31,7 +31,7 @@ void add_version(CommandLine& line);
 void add_virtual_node(CommandLine& line);
 void add_volume(CommandLine& line);
 
-/// All of the above.
+/// Calls all of the above.
 void add_commands(CommandLine& line);
 
 }  // namespace liqoctl

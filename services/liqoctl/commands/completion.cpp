@@ -1,4 +1,4 @@
-// liqoctl completion: scripts for shells, and the hidden command that these scripts call at each press of the key.
+// liqoctl completion: scripts for shells, and the hidden command that these scripts run at each press of the Tab key.
 #include <sstream>
 
 #include "command_line/command_line.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 namespace kinds = liqo::api::kinds;
 
-// $1 is the name of the program. The hidden command prints one candidate a line.
+// $1 is the name of the program. The hidden command prints one candidate per line.
 constexpr std::string_view bash_script = R"SH(# bash completion: source <($1 completion bash)
 _$1_complete() {
   local IFS=$'\n'
@@ -46,7 +46,7 @@ std::string filled(std::string_view script, const std::string& program) {
   return out;
 }
 
-/// Names of the cluster's objects; none where it does not answer, because a completion must not fail.
+/// Names of objects in the cluster; none if it does not respond, because a completion must not fail.
 asio::awaitable<std::vector<std::string>> names(Session& session, Candidates candidates) {
   std::vector<std::string> out;
   auto cluster = co_await session.local();
@@ -120,7 +120,7 @@ void add_completion(CommandLine& line) {
   app.option("shell", *shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
 
   const cli::Command hidden = line.root().add("__complete", "");
-  // All that follows is what is being typed, flags included.
+  // Everything that follows is what the user is typing, flags included.
   hidden.take_the_rest();
   line.set_command(hidden, [&line, hidden](Session& session) { return complete(session, line, hidden.remaining()); });
 }

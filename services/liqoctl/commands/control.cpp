@@ -1,4 +1,4 @@
-// liqoctl cordon|uncordon|drain|activate: what a provider's administrator does to tenants and slices.
+// liqoctl cordon|uncordon|drain|activate: commands for a provider's administrator on tenants and slices.
 #include <algorithm>
 
 #include "command_line/command_line.hpp"
@@ -26,7 +26,7 @@ struct TenantFlags {
   bool wait = true;
 };
 
-/// What a verb does to the condition of a tenant.
+/// The change that a verb makes to the condition of a Tenant.
 struct Change {
   std::string_view to;
   std::vector<std::string_view> from;  ///< empty = from any
@@ -35,8 +35,8 @@ struct Change {
   std::string_view keeping_question = {}, keeping_done = {};  ///< of --keep-pods
 };
 
-/// Waits until the consumer's slices say that they are denied, which tells the consumer's Liqo. Without a name, it
-/// waits for all slices of the namespace.
+/// Waits until the status of the consumer's slices is denied, by which the consumer's Liqo learns of it. Without a
+/// name, it waits for all slices of the namespace.
 asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string consumer,
                                               kube::ObjectKey slice) {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
@@ -51,14 +51,16 @@ asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster
   co_return co_await wait_for(cluster, {.what = "the slices to be denied", .deadline = session.deadline()}, probe);
 }
 
-/// Says which pods whoever ends a drain does not keep. Not everybody may look for them.
+/// Prints which pods end although their drain is lifted, because it has begun to end them. A user who may not list pods
+/// is shown nothing.
 asio::awaitable<void> tell_ending_pods(Session& session, Cluster& cluster, std::string selector) {
   const auto pods = co_await cluster.list(kube::resources::pods, "", std::move(selector));
   const std::string ending = pods ? model::ending_in_words(*pods) : "";
   if (!ending.empty()) session.output().info(cluster.scope(), ending);
 }
 
-/// Likewise of a whole Tenant.
+/// Prints which pods of a whole Tenant end although its drain is lifted, because it has begun to end them. A user who
+/// may not list pods is shown nothing.
 asio::awaitable<Result<void>> tell_ending_pods_of(Session& session, Cluster& cluster, kube::ObjectKey tenant) {
   KUBE_CO_TRY(found, co_await cluster.find(kinds::tenants, tenant));
   if (found && model::tenant_condition(*found) == "Drained" && found->annotation(annotations::keep_pods) != "true")
@@ -112,14 +114,14 @@ struct SliceFlags {
   bool wait = true;
 };
 
-/// What a verb does to a slice: the marks that it sets, and those that it takes away.
+/// The change that a verb makes to a slice: the marks that it sets, and those that it removes.
 struct SliceChange {
   std::vector<std::string_view> marks, unmarks;
   std::string_view question, done, already;
   bool drains = false;
 };
 
-/// Sets and takes away the marks. Answers whether that changed anything.
+/// Sets and removes the marks. Returns whether that changed anything.
 bool apply_marks(const SliceChange& change, Object& slice) {
   bool changed = false;
   for (const std::string_view mark : change.marks) {
@@ -135,7 +137,7 @@ bool apply_marks(const SliceChange& change, Object& slice) {
   return changed;
 }
 
-/// The name of the Tenant of a namespace that is drained; "" where none is, or this user may not see it.
+/// The name of the drained Tenant of a namespace; "" if none is drained, or this user may not see it.
 asio::awaitable<std::string> drained_tenant_in(Cluster& cluster, std::string ns) {
   const auto tenants = co_await cluster.list(kinds::tenants, std::move(ns));
   if (!tenants) co_return "";
@@ -161,7 +163,7 @@ asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& f
   const bool ends_drain = std::ranges::find(change.unmarks, annotations::drain) != change.unmarks.end();
   std::string drained_tenant;
   if (ends_drain) drained_tenant = co_await drained_tenant_in(cluster, ns);
-  // While the Tenant is drained, its pods go on ending, and none starts anew.
+  // While the Tenant is drained, its pods go on ending, and none starts again.
   if (ends_drain && drained_tenant.empty() && liqo::core::is_drained(*found))
     co_await tell_ending_pods(session, cluster, model::pods_of_consumer(flags.consumer, flags.name));
   const std::function<bool(Object&)> apply = [&change](Object& slice) { return apply_marks(change, slice); };
@@ -225,7 +227,7 @@ void add_control(CommandLine& line) {
                    .keeping_done = "drained: its pods that run stay"});
   add_tenant_verb(line, "activate", "Put a tenant back to work from any state",
                   {.to = "Active", .from = {}, .question = {}, .done = "is Active"});
-  // The Go version reads the first key; its documents name the second.
+  // The Go version reads the first key; its documentation names the second.
   add_slice_verb(line, "cordon", "Refuse new pods of one slice; pods that run stay",
                  {.marks = {annotations::cordon, annotations::cordoned_resource},
                   .unmarks = {},

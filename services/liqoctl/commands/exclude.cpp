@@ -1,4 +1,4 @@
-// liqoctl exclude daemonsets: DaemonSets that tolerate everything get an affinity that keeps them off virtual nodes.
+// liqoctl exclude daemonsets: gives DaemonSets that tolerate everything an affinity that keeps them off virtual nodes.
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/offloading/daemon_sets.hpp"
@@ -14,11 +14,11 @@ namespace {
 namespace core = liqo::core;
 
 struct ExcludeFlags {
-  std::vector<std::string> names;  ///< "namespace/name", or the name alone; {} = all that sit on virtual nodes
+  std::vector<std::string> names;  ///< "namespace/name", or the name alone; {} = all on virtual nodes
   bool undo = false;
 };
 
-/// A DaemonSet, and what it is to become.
+/// A DaemonSet, and its changed version.
 struct Planned {
   Object before, after;
 };
@@ -28,8 +28,8 @@ bool is_named(const Object& set, const std::vector<std::string>& names) {
       names, [&set](const std::string& name) { return name == set.name() || name == set.key().text(); });
 }
 
-/// What there is to change. Those that others keep are told of, and left alone. Errors: Errc::missing for a name that
-/// no DaemonSet has.
+/// The DaemonSets to change. Those that another program manages are reported, and left alone. Errors: Errc::missing for
+/// a name that no DaemonSet has.
 Result<std::vector<Planned>> plan(Cluster& cluster, const DaemonSetLook& look, const ExcludeFlags& flags) {
   for (const std::string& name : flags.names)
     if (std::ranges::none_of(look.all, [&name](const Object& set) { return is_named(set, {name}); }))

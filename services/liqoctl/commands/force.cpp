@@ -1,4 +1,4 @@
-// liqoctl force unpeer: home forgets a peer that will not come back.
+// liqoctl force unpeer: makes the cluster at home forget a peer that will not come back.
 #include <algorithm>
 
 #include "command_line/command_line.hpp"
@@ -25,10 +25,10 @@ struct Flags {
   DeleteNamespaces delete_namespaces;
 };
 
-/// What this cluster holds of the peer.
+/// The objects of this cluster about the peer.
 struct Stock {
   std::size_t slices = 0, nodes = 0, tenants = 0;
-  std::vector<liqo::core::storage::RemoteData> data;  ///< of volumes there, as far as this user may see them
+  std::vector<liqo::core::storage::RemoteData> data;  ///< of volumes at the peer, as far as this user may see them
 };
 
 asio::awaitable<Result<Stock>> count(Cluster& cluster, std::string peer) {
@@ -54,7 +54,7 @@ std::string question(const std::string& peer, const Stock& stock) {
   return out;
 }
 
-/// Tells the controllers not to wait for the peer of that ForeignCluster any more.
+/// Marks the ForeignCluster of the peer, so that the controllers no longer wait for that peer.
 asio::awaitable<Result<void>> give_up(Cluster& cluster, kube::ObjectKey peer) {
   const std::function<bool(Object&)> mark = [](Object& object) {
     constexpr std::string_view lost = liqo::api::annotations::permanently_unreachable;
@@ -67,7 +67,7 @@ asio::awaitable<Result<void>> give_up(Cluster& cluster, kube::ObjectKey peer) {
   co_return std::unexpected(std::move(marked.error()));
 }
 
-/// Says what the peer still has of this cluster, `own`.
+/// Prints what the peer keeps of this cluster, whose ID is `own`.
 void tell_what_stays(Output& output, const std::string& peer, const std::string& own, const Stock& stock) {
   if (stock.slices + stock.nodes > 0)
     output.warn("", "in " + peer + " the Tenant " + own + " stays, with its quotas, twin namespaces and " +

@@ -25,12 +25,12 @@ struct GetFlags {
   bool all_namespaces = false;
 };
 
-/// Those of a peer, or of all without one.
+/// The objects of a peer, or of all peers if none is named.
 asio::awaitable<Result<std::vector<Object>>> list_of(Cluster& cluster, const ListedKind& kind, const GetFlags& flags) {
   const std::string ns = kind.resource.namespaced && !flags.all_namespaces ? cluster.flags().ns : "";
   if (flags.peer.empty()) co_return co_await cluster.list(kind.resource, ns, flags.selector);
   if (kind.resource == liqo::api::kinds::quotas) {
-    // They have no label of their consumer: they are known by its tenant namespace.
+    // They have no label of their consumer, but they are in its tenant namespace.
     KUBE_CO_TRY(tenant_namespace, co_await find_tenant_namespace(cluster, flags.peer));
     if (!ns.empty() && ns != tenant_namespace) co_return std::vector<Object>();
     co_return co_await cluster.list(kind.resource, tenant_namespace, flags.selector);
@@ -56,7 +56,7 @@ asio::awaitable<Result<std::vector<Object>>> choose(Cluster& cluster, const List
   co_return chosen;
 }
 
-/// Puts the policies on Tenants that are shown. A user who may not see them is told so once.
+/// Adds their policies to Tenants that are shown. A user who may not see the policies gets one line about that.
 asio::awaitable<void> read_policies(Session& session, Cluster& cluster, const ListedKind& kind,
                                     std::vector<Object>& objects) {
   if (kind.resource != liqo::api::kinds::tenants || objects.empty()) co_return;
@@ -70,7 +70,7 @@ asio::awaitable<void> read_policies(Session& session, Cluster& cluster, const Li
   }
 }
 
-/// Puts the consumers on Quotas that are shown. A user who may not see them is told so once.
+/// Adds their consumers to Quotas that are shown. A user who may not see the consumers gets one line about that.
 asio::awaitable<void> read_consumers(Session& session, Cluster& cluster, const ListedKind& kind,
                                      std::vector<Object>& objects) {
   if (kind.resource != liqo::api::kinds::quotas) co_return;
@@ -158,10 +158,10 @@ Candidates candidates_of(const ListedKind& kind) {
   return Candidates::none;
 }
 
-/// Which objects of the kind are wanted.
+/// The flags that choose objects of the kind.
 void add_choice(cli::Command app, const ListedKind& kind, const std::shared_ptr<GetFlags>& flags) {
   app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
-  // A namespace that is offloaded has no one peer.
+  // A namespace may be offloaded to several peers.
   if (kind.resource != liqo::api::kinds::namespace_offloadings)
     app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");
   app.option("-l,--selector", flags->selector, "Only those with these labels").type_name("SELECTOR");

@@ -1,4 +1,4 @@
-// liqoctl generate|create|delete identity and get kubeconfig: the second half of a handshake by hand
+// liqoctl generate|create|delete identity and get kubeconfig: the second half of a manual handshake
 // (commands/tenant.cpp).
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"

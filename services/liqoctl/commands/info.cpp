@@ -47,7 +47,7 @@ Result<void> show(Session& session, const json::value& document, const std::stri
   return {};
 }
 
-/// Why something could not be read, in one word where that is enough.
+/// The reason why something could not be read, in one word if that is enough.
 std::string why_unread(const kube::Failure& failure) {
   return failure.is_forbidden() ? "forbidden" : kube::printable(failure.text().substr(0, 200));
 }
@@ -97,7 +97,7 @@ asio::awaitable<Result<void>> info(Session& session, const InfoFlags& flags) {
   const text::Palette& palette = session.output().palette();
   auto shown = show(session, model::local_info(objects), path,
                     [&](const json::value& part) { return model::render_local(part, path, palette); });
-  // Only the whole document tells what could not be read; --get asks for a part.
+  // Only the whole document names the parts that could not be read; --get asks for one part.
   if (!shown || unread.empty() || !path.empty()) co_return shown;
   co_return kube::fail(kube::Errc::missing, "not everything could be read: " + kube::join(unread, ", "));
 }
@@ -114,7 +114,7 @@ asio::awaitable<Result<model::PeerObjects>> read_peer(Cluster& cluster, Object f
     KUBE_CO_TRY(found, co_await cluster.list(wanted.resource, "", model::about(peer)));
     wanted.into = std::move(found);
   }
-  // Quotas are in the tenant namespace; the Go version puts no label on them.
+  // Quotas are in the tenant namespace. The Go version puts no label on them.
   KUBE_CO_TRY(ns, co_await cluster.tenant_namespace(peer));
   if (ns.exists) {
     KUBE_CO_TRY(quotas, co_await cluster.list(kinds::quotas, ns.name));
@@ -150,7 +150,7 @@ asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags
   }
   const text::Palette& palette = session.output().palette();
   if (!flags.get.empty()) {
-    // With one cluster, its ID at the beginning of the path may be left out.
+    // With one cluster, the path may leave out the cluster's ID at its beginning.
     std::string path = flags.get.starts_with('.') ? flags.get.substr(1) : flags.get;
     json::value root = document;
     if (chosen.size() == 1) {

@@ -1,4 +1,4 @@
-// liqoctl install: puts liqod, its rights and its kinds into a cluster. The chart is in this program.
+// liqoctl install: puts liqod, its rights and its CRDs into a cluster. The chart is part of this program.
 #include "model/install/install.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
@@ -39,7 +39,7 @@ struct Flags {
   std::vector<std::string> values, set, set_string, pod_cidrs;
 };
 
-/// The user's values, over those that the cluster itself tells.
+/// The user's values, merged over those that were read from the cluster.
 Result<json::object> read_values(const Flags& flags, json::object values) {
   for (const std::string& path : flags.values) {
     KUBE_TRY(documents, read_documents(path));
@@ -63,7 +63,7 @@ Result<json::object> read_values(const Flags& flags, json::object values) {
   return values;
 }
 
-/// What the cluster tells of itself, where the user has said of what kind it is.
+/// The values that the cluster itself shows, if the user has named its platform.
 asio::awaitable<Result<json::object>> look_at_platform(Session& session, model::Platform platform) {
   using model::Platform;
   if (platform == Platform::any) co_return json::object();
@@ -89,7 +89,7 @@ asio::awaitable<Result<json::object>> look_at_platform(Session& session, model::
   co_return values;
 }
 
-/// The ID that the values say; "" where they say none.
+/// The ID in the values; "" if they have none.
 std::string id_of(const json::object& values) {
   const std::string_view long_one = kube::string_at(values, {"discovery", "config", "clusterID"});
   return std::string(long_one.empty() ? kube::string_at(values, {"clusterID"}) : long_one);
@@ -110,13 +110,13 @@ void print(Session& session, const std::vector<json::value>& manifests) {
   session.output().print(out);
 }
 
-/// -o needs something that is printed.
+/// Refuses -o without an option that prints something.
 Result<void> check_output(const Session& session, const Flags& flags) {
   if (flags.print || session.flags().output == Format::none) return {};
   return kube::fail(Errc::invalid_input, "-o says how --print prints: give both, or neither");
 }
 
-/// The cluster keeps the ID that it has: peers know it by that.
+/// Keeps the ID that the cluster has, because peers know it by that ID.
 asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) {
   KUBE_CO_TRY(map, co_await cluster.find(kube::resources::config_maps,
                                          {cluster.liqo_namespace(), std::string(liqo::core::cluster_id_config_map)}));
@@ -130,7 +130,7 @@ asio::awaitable<Result<void>> settle_id(Cluster& cluster, json::object& values) 
   co_return Result<void>();
 }
 
-/// Puts what was named now over what the installation was given before, and says what stays.
+/// Merges the values of this command over those that the installation was given earlier, and prints what is kept.
 void keep_given_values(Session& session, Cluster& cluster, GivenValues given, json::object& values) {
   const std::string kept = kube::join_some(model::paths_of(given.values), max_named);
   if (given.is_recorded)
@@ -145,7 +145,7 @@ void keep_given_values(Session& session, Cluster& cluster, GivenValues given, js
   values = std::move(given.values);
 }
 
-/// Marks a namespace that is made for Liqo, and so goes with it.
+/// Marks a namespace that is created for Liqo, so that it is deleted with Liqo.
 asio::awaitable<Result<void>> mark_namespace(Cluster& cluster, json::value& manifest) {
   KUBE_CO_TRY(space, co_await cluster.find(kube::resources::namespaces, {"", cluster.liqo_namespace()}));
   if (space && space->annotation(model::made_by) != model::made_by_liqoctl) co_return Result<void>();
@@ -162,7 +162,7 @@ asio::awaitable<Result<void>> show_changes(Cluster& cluster, std::vector<json::v
   co_return Result<void>();
 }
 
-/// Prints which values would be others.
+/// Prints which values would change.
 void show_values(Output& output, const json::object& before, const json::object& after) {
   std::string out;
   for (const std::string& line : model::differences(json::value(before), json::value(after)))
@@ -170,7 +170,7 @@ void show_values(Output& output, const json::object& before, const json::object&
   if (!out.empty()) output.print("~ values\n" + out);
 }
 
-/// This also runs where Helm has installed the rest: its hook calls it, and may change the kinds and nothing else.
+/// Helm's hook runs this too, if Helm has installed the rest. Its rights allow changes of the CRDs and nothing else.
 asio::awaitable<Result<void>> install_kinds(Session& session, const Flags& flags) {
   KUBE_CO_TRY(definitions, model::kinds_of_chart(chart_files()));
   if (flags.print) {
@@ -185,12 +185,12 @@ asio::awaitable<Result<void>> install_kinds(Session& session, const Flags& flags
   co_return Result<void>();
 }
 
-/// What is put into the cluster, and by which values it was made; with those that the installation there was given.
+/// The manifests, the values that made them, and the values that the present installation was given.
 struct Prepared {
   json::object before, values;
   std::vector<json::value> manifests;
 };
-/// Looks at the cluster, and writes nothing.
+/// Reads from the cluster, and writes nothing.
 asio::awaitable<Result<Prepared>> prepare(Session& session, Cluster& cluster, const Flags& flags, json::object values) {
   const std::string ns = session.flags().liqo();
   KUBE_CO_TRY(there, co_await look_for_installation(cluster));
@@ -206,7 +206,7 @@ asio::awaitable<Result<Prepared>> prepare(Session& session, Cluster& cluster, co
   tell_without_effect(session, made);
   KUBE_CO_TRYV(co_await check_cluster(cluster, made.manifests));
   KUBE_CO_TRYV(co_await mark_namespace(cluster, made.manifests.front()));
-  // Behind the namespace, before whatever may fail.
+  // Placed behind the namespace, and before anything that may fail.
   const Object last(made.manifests.back().as_object());
   made.manifests.insert(made.manifests.begin() + 1, model::forge_given_values(last, ns, values).tree());
   out.values = std::move(values);

@@ -1,4 +1,4 @@
-// liqoctl move volume: the data of a claim goes to another cluster.
+// liqoctl move volume: moves the data of a claim to another cluster.
 #include "volumes/move.hpp"
 #include "command_line/checked_flags.hpp"
 #include "command_line/command_line.hpp"

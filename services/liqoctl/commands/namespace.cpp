@@ -1,4 +1,4 @@
-// liqoctl offload|unoffload namespace: whose pods may run in other clusters.
+// liqoctl offload|unoffload namespace: lets the pods of namespaces run in other clusters, or ends that.
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/namespaces/namespace_selection.hpp"
@@ -29,7 +29,7 @@ struct OffloadFlags {
   bool delete_volumes = false;
 };
 
-/// The namespaces that were named, or that the selector picks, for which alone the cluster is asked.
+/// The named namespaces, or those that match the selector. The cluster is asked only for a selector.
 asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, const std::vector<std::string>& names,
                                                          std::string selector) {
   if (selector.empty()) {
@@ -51,7 +51,7 @@ asio::awaitable<Result<std::vector<std::string>>> chosen(Session& session, const
 /// The phase that an offloading has reached.
 struct Reached {
   std::string phase;
-  std::string held;  ///< of twins that are not chosen and stay for their data, "" = there is none
+  std::string held;  ///< twins that are not chosen and stay for their data, "" = none
 };
 
 /// The twins that stay for their data, with their clusters.
@@ -65,7 +65,7 @@ std::string held_twins(const Object& offloading) {
   return kube::join(held, "; ");
 }
 
-/// Done in a phase that lasts, which is written to `reached`.
+/// Done if the offloading is in a phase that lasts, which is written to `reached`.
 Look look_at(const Object* offloading, Reached& reached) {
   if (!offloading) return {.seen = "it is not there"};
   const auto phase = kube::string_at(offloading->status(), {"offloadingPhase"});
@@ -90,7 +90,7 @@ Look look_at(const Object* offloading, Reached& reached) {
 
 int strictness(std::string_view strategy) { return strategy == "LocalAndRemote" ? 0 : 1; }
 
-/// Says why no provider is chosen.
+/// Prints why no provider is chosen.
 asio::awaitable<void> tell_no_node(Session& session, Cluster& cluster, std::string name, kube::ObjectKey key) {
   auto nodes = co_await cluster.list(kube::resources::nodes, "",
                                      kube::label_is(liqo::api::labels::type, liqo::api::labels::type_virtual_node));
@@ -166,7 +166,7 @@ asio::awaitable<Result<void>> check_selection(Cluster& cluster, kube::ObjectKey 
                            " of its NamespaceOffloading first");
 }
 
-/// What a provider keeps of the namespace goes where that is wanted, and is told otherwise.
+/// Deletes the twins that a provider keeps of the namespace if the user asked for that. Otherwise reports them.
 asio::awaitable<Result<void>> see_to_kept_twins(Session& session, Cluster& cluster, const OffloadFlags& flags,
                                                 std::string name) {
   KUBE_CO_TRY(kept, co_await find_kept_twins(cluster, name, ""));
@@ -196,7 +196,7 @@ asio::awaitable<Result<void>> unoffload_one(Session& session, Cluster& cluster, 
   co_return co_await see_to_kept_twins(session, cluster, flags, name);
 }
 
-/// Tries all, and tells the failure of each.
+/// Tries all of them, and reports the failure of each.
 asio::awaitable<Result<void>> for_each(Session& session, const std::vector<std::string>& names,
                                        std::function<asio::awaitable<Result<void>>(std::string)> each) {
   std::size_t failed = 0;
@@ -246,8 +246,8 @@ asio::awaitable<Result<void>> offload(Session& session, const OffloadFlags& flag
   co_return co_await for_each(session, names, each);
 }
 
-/// The namespaces of which something would be deleted, in words for a question. Errors: Errc::missing for a namespace
-/// that does not exist.
+/// The namespaces that would lose something, in words for a question. Errors: Errc::missing for a namespace that does
+/// not exist.
 asio::awaitable<Result<std::string>> offloaded_of(Cluster& cluster, std::vector<std::string> names, bool with_volumes) {
   std::vector<std::string> changed;
   for (const std::string& name : names) {

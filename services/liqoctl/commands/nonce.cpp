@@ -1,4 +1,4 @@
-// liqoctl create|generate|get|delete nonce: the provider's part of a handshake by hand (commands/tenant.cpp).
+// liqoctl create|generate|get|delete nonce: the provider's part of a manual handshake (commands/tenant.cpp).
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/common/peer_names.hpp"

@@ -29,7 +29,7 @@ struct PeerFlags {
   std::string wait = "node";  ///< slice, node, none
   bool in_band = false, replace = false, create_slice = true;
   std::optional<bool> create_node;
-  std::string slice_class;  ///< "" = as it is, the default one for a new slice
+  std::string slice_class;  ///< "" = unchanged, or the default one for a new slice
   model::ResourceFlags resources;
   std::vector<std::string> twin_names;
   AddressFlags addresses;
@@ -45,8 +45,8 @@ struct PeerFlags {
   }
 };
 
-/// A provider grants what it is asked for, even more than its nodes have. Pods would wait there without any
-/// explanation.
+/// Warns if the provider's nodes have less than it has granted. A provider grants the whole request even then, and pods
+/// would wait there without any explanation.
 asio::awaitable<void> warn_of_more_than_there_is(Session& session, Session::Pair pair, json::object named) {
   if (named.empty()) co_return;
   auto nodes = co_await pair.provider->list(kube::resources::nodes, "");
@@ -63,7 +63,7 @@ asio::awaitable<void> warn_of_more_than_there_is(Session& session, Session::Pair
                           "granted more than the cluster has: " + more + "; pods that find no room there stay Pending");
 }
 
-/// Peering again leaves a slice that is there as it is, but for amounts that are named now.
+/// Peering again leaves an existing slice as it is, except for the amounts that are named now.
 asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, Session::Pair pair) {
   Cluster& consumer = *pair.consumer;
   KUBE_CO_TRY(ns, co_await consumer.existing_tenant_namespace(pair.provider_id));
@@ -88,12 +88,12 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   co_return ready;
 }
 
-/// Writes the names into the consumer's policy at the provider, before the Tenant, which is checked against them. The
-/// rest of the policy stays.
+/// Adds the names to the consumer's policy at the provider. This comes before the Tenant, which is checked against the
+/// policy. The rest of the policy stays.
 asio::awaitable<Result<void>> allow_twin_names(Session& session, Session::Pair pair, std::vector<std::string> names) {
   Cluster& provider = *pair.provider;
   KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, provider, pair.consumer_id), provider.scope());
-  // Only with --dry-run the namespace is not there by now.
+  // The namespace is missing only with --dry-run.
   if (provider.would_be_new(kube::resources::namespaces, {"", ns})) co_return Result<void>();
   std::string unreadable;
   const auto allow = [&](Object& object) {
@@ -143,7 +143,7 @@ struct UnpeerFlags {
   DeleteNamespaces delete_namespaces;
 };
 
-/// Asks before pods lose their node.
+/// Asks the user before pods lose their node.
 asio::awaitable<Result<void>> confirm_ending(Session& session, Cluster& consumer, std::string provider) {
   KUBE_CO_TRY(nodes, co_await consumer.list(kinds::virtual_nodes, "", model::about(provider)));
   std::vector<Object> pods;
@@ -201,7 +201,7 @@ asio::awaitable<Result<void>> unpeer(Session& session, const UnpeerFlags& flags)
                    session, consumer,
                    {.resource = kinds::virtual_nodes, .label_selector = model::about(pair->provider_id)}, flags.wait),
                "offloading");
-  // Volumes that were begun since the first look would go with their twins.
+  // Volumes that were begun since the first look would be deleted with their twins.
   if (flags.wait && !flags.delete_volumes)
     KUBE_CO_TRYV(co_await clear_volumes(consumer, {.ns = {}, .cluster = pair->provider_id}, false));
   // Without --wait pods may still be ending, and liqod deletes the twins after them.

@@ -52,7 +52,7 @@ Object forge_binding(const kube::ObjectKey& key, Role role, const std::string& u
   return out;
 }
 
-/// The certificate of a request, asked for, approved and waited for.
+/// Requests a certificate, approves the request, and waits for it.
 asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, const Flags& flags, std::string csr) {
   const auto& resource = kube::resources::certificate_signing_requests;
   Object request = core::forge_certificate_request(csr, 0);
@@ -80,7 +80,7 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
   co_return certificate;
 }
 
-/// Refuses where the user exists already. Remains of a user that was half made or half deleted are removed, because
+/// Refuses if the user exists already. The remains of a user that was half created or half deleted are removed, because
 /// nobody has its key.
 asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, const Flags& flags) {
   const std::string name = model::peering_user_name(flags.consumer), selector = model::of_peering_user(flags.consumer);
@@ -104,8 +104,8 @@ asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, cons
   co_return Result<void>();
 }
 
-/// Waits until the API server grants the user its rights: it learns of a binding by a watch, and refuses a user who
-/// peers at once. Where this user may not ask, it does not wait.
+/// Waits until the API server grants the user its rights. It learns of a binding by a watch, so it would refuse a user
+/// who peers at once. If the caller may not ask about rights, it does not wait.
 asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::string user, std::string ns) {
   const kube::Resource& resource = kube::resources::subject_access_reviews;
   const json::object attributes{
@@ -146,7 +146,7 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   KUBE_CO_TRY(key, flags.compatibility == "true" ? core::PrivateKey::make_rsa()
                                                  : core::PrivateKey::make_ed25519(core::secure_random));
   KUBE_CO_TRY(random, core::secure_random(16));
-  // The random part invalidates certificates of an earlier user of that name.
+  // The random part makes certificates of an earlier user of that name useless.
   const std::string user = model::peering_user_name(flags.consumer) + "-" + kube::hex(random);
   KUBE_CO_TRY(csr, core::make_signing_request(key, {user, std::string(liqo::api::control_plane_group)}));
   KUBE_CO_TRY(ca, kube::net::read_authorities(cluster.config()));
@@ -171,7 +171,7 @@ asio::awaitable<Result<void>> generate(Session& session, const Flags& flags) {
   co_return Result<void>();
 }
 
-/// Deletes the tenant namespace that liqoctl made for this peering, once it holds nothing of a peering.
+/// Deletes the tenant namespace that liqoctl made for this peering, once it has no objects of a peering any more.
 asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluster, std::string consumer) {
   KUBE_CO_TRY(ns, co_await cluster.tenant_namespace(consumer));
   if (!ns.exists) co_return Result<void>();
@@ -186,7 +186,7 @@ asio::awaitable<Result<void>> remove_namespace(Session& session, Cluster& cluste
   co_return co_await wait_for_namespace_to_go(cluster, session.deadline(), ns.name);
 }
 
-/// Asks where the user may still be needed.
+/// Asks for confirmation if the user may still be needed.
 asio::awaitable<Result<void>> confirm_removal(Session& session, Cluster& cluster, std::string consumer) {
   KUBE_CO_TRY(tenants, co_await cluster.list(kinds::tenants, ""));
   for (const Object& tenant : tenants)

@@ -1,4 +1,4 @@
-// liqoctl prune secrets: what the Go version has copied to a provider and nobody uses goes.
+// liqoctl prune secrets: deletes Secrets that the Go version copied to a provider and that nothing uses.
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "core/namespaces/namespace_mapping.hpp"
@@ -29,14 +29,14 @@ constexpr kube::Resource referring[] = {kube::resources::pods,
                                         {"batch", "v1", "cronjobs", "CronJob"}};
 
 struct PruneFlags {
-  std::string ns;  ///< at home; "" = all that are offloaded
+  std::string ns;  ///< at home; "" = all offloaded ones
 };
 
 struct Leftover {
   std::string local, twin, name, uid, version;
 };
 
-/// The twins that the provider has for this consumer, local to remote.
+/// The twins of this consumer at the provider, from local to remote name.
 asio::awaitable<Result<std::map<std::string, std::string>>> twins_of(Cluster& consumer, std::string provider) {
   KUBE_CO_TRY(tenant, co_await consumer.existing_tenant_namespace(provider));
   KUBE_CO_TRY(maps, co_await consumer.list(kinds::namespace_maps, tenant));

@@ -1,4 +1,4 @@
-// liqoctl get refusals: what this cluster has refused its consumers.
+// liqoctl get refusals: requests of consumers that this cluster has refused.
 #include "model/tenant/refusals.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"

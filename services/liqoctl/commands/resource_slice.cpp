@@ -24,7 +24,7 @@ struct SliceFlags {
   bool wait = true;
 };
 
-/// The request with everything that only the cluster knows.
+/// The request, completed with the values that only the cluster knows.
 asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const SliceFlags& flags) {
   model::SliceRequest request = flags.request;
   KUBE_CO_TRY(resources, model::resource_list(flags.resources));
@@ -35,11 +35,11 @@ asio::awaitable<Result<model::SliceRequest>> complete(Cluster& cluster, const Sl
   co_return request;
 }
 
-/// Fails where there are no credentials by which the request would reach the provider.
+/// Fails if there are no credentials by which the request would reach the provider.
 asio::awaitable<Result<void>> check_credentials(Cluster& cluster, const model::SliceRequest& request) {
   auto secrets = co_await cluster.list(kube::resources::secrets, request.ns,
                                        model::about(request.provider) + "," + model::control_plane_secrets());
-  // A user who may not look waits for the answer instead.
+  // If the user may not list Secrets, the wait for the answer shows the problem instead.
   if (!secrets || !secrets->empty()) co_return Result<void>();
   co_return kube::fail(kube::Errc::missing, "cluster " + cluster.scope() + " has no credentials at " +
                                                 request.provider +
@@ -58,7 +58,7 @@ asio::awaitable<Result<void>> create_slice(Session& session, const SliceFlags& f
   if (done.done == Ensured::dry_run || !flags.wait) co_return Result<void>();
   const bool is_share = done.slice_class == liqo::core::share_class;
   auto accepted = co_await wait_for_slice(session, *cluster, {request.ns, request.name}, std::move(done));
-  // A share is one of what is free.
+  // A share is taken from what is free, so it needs no warning.
   if (accepted && !request.resources.empty() && !is_share)
     session.output().info(cluster->scope(),
                           "whether the nodes of " + request.provider +

@@ -1,5 +1,5 @@
-// liqoctl generate|create|delete tenant. By hand, where nobody may reach both clusters, each side prints what the other
-// one is to be given:
+// liqoctl generate|create|delete tenant. In a manual handshake, for users who may not reach both clusters, each side
+// prints the object that the other side needs:
 //   provider: create nonce -> consumer: generate tenant --nonce -> provider: create tenant -f
 //   provider: generate identity -> consumer: create identity -f
 #include "command_line/command_line.hpp"
@@ -34,7 +34,7 @@ asio::awaitable<Result<void>> generate_tenant(Session& session, const GenerateFl
   KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, cluster, flags.peer));
   std::string nonce = flags.nonce;
   if (nonce.empty()) {
-    // The one of the last time, so that the same Tenant can be printed again.
+    // The nonce of the previous run, so that the same Tenant can be printed again.
     KUBE_CO_TRY(secret, co_await cluster.find(kube::resources::secrets, {ns, std::string(core::signed_nonce_secret)}));
     if (secret) nonce = core::secret_bytes(*secret, "nonce");
     if (nonce.empty())

@@ -1,4 +1,4 @@
-// liqoctl set tenant: what a consumer may do here beyond the default, and how much it is granted at most.
+// liqoctl set tenant: sets what a consumer may do here beyond the default, and how much it is granted at most.
 #include "model/tenant/tenant_policy.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
@@ -25,7 +25,7 @@ struct PolicyFlags {
   model::PolicyChange change;
 };
 
-/// Writes the annotation over the version of the namespace that was read. Errors: 409 where it has another one by now.
+/// Writes the annotation over the version of the namespace that was read. Errors: 409 if the version has changed since.
 asio::awaitable<Result<void>> write_policy(Cluster& cluster, const Object& ns, std::string policy) {
   json::object annotations;
   annotations[key] = policy.empty() ? json::value(nullptr) : json::value(policy);
@@ -35,7 +35,7 @@ asio::awaitable<Result<void>> write_policy(Cluster& cluster, const Object& ns, s
   co_return Result<void>();
 }
 
-/// The stored policy with what the flags change.
+/// The stored policy with the changes of the flags.
 Result<model::ChangedPolicy> changed(const Object& ns, const model::PolicyChange& change) {
   KUBE_TRYV(model::check_tenant_namespace(change.consumer, ns));
   auto policy = model::change_policy(ns.annotation(key), change);
@@ -83,7 +83,7 @@ asio::awaitable<Result<std::string>> find_namespace(Cluster& cluster, std::strin
   co_return kube::fail(Errc::missing, model::unknown_consumer(consumer, known));
 }
 
-/// Refuses a peer that only provides. Who may not see what there is of it is not refused.
+/// Refuses a peer that only provides. A user who may not read the peer's objects is not refused.
 asio::awaitable<Result<void>> check_consumer(Cluster& cluster, std::string consumer, std::string ns) {
   auto peer = co_await find_peer(cluster, consumer);
   if (!peer || !*peer) co_return Result<void>();

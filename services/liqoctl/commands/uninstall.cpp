@@ -1,4 +1,4 @@
-// liqoctl uninstall: takes out what liqoctl install has put in.
+// liqoctl uninstall: removes what liqoctl install put into the cluster.
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "installation/chart.hpp"
@@ -18,7 +18,7 @@ struct Flags {
   bool purge = false, check = false, prepare = false;
 };
 
-/// Names all that stands in the way of an uninstallation, by who can end it.
+/// Refuses while Liqo is in use, and names each use with who can end it.
 asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
   model::Uses uses;
   for (const auto& [kind, objects] : {std::pair{kinds::namespace_offloadings, &uses.offloadings},
@@ -28,7 +28,7 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
                                       {kinds::identities, &uses.identities},
                                       {kinds::foreign_clusters, &uses.peers}}) {
     auto found = co_await cluster.list(kind, "");
-    if (!found && found.error().is_not_found()) continue;  // the kind itself is not there
+    if (!found && found.error().is_not_found()) continue;  // the CRD itself is missing
     if (!found) co_return std::unexpected(std::move(found.error()));
     *objects = std::move(*found);
   }
@@ -37,7 +37,7 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
   co_return kube::fail(Errc::invalid_input, told);
 }
 
-/// This also runs where Helm has installed Liqo: its hook calls it, and may do nothing else.
+/// Helm's hook runs this too, if Helm has installed Liqo. Its rights allow nothing else.
 asio::awaitable<Result<void>> check_removal(Session& session, bool prepare) {
   KUBE_CO_TRY(opened, co_await session.local_without_id());
   KUBE_CO_TRYV(co_await check_unused(*opened));

@@ -1,4 +1,4 @@
-// liqoctl get values: what an installation was given, and what is in force.
+// liqoctl get values: the values that an installation was given, and those in force.
 #include "template/values.hpp"
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
@@ -17,7 +17,7 @@ namespace {
 namespace json = kube::json;
 using kube::Errc;
 
-/// The defaults are those of this program's chart.
+/// Warns if the installed version is not this program's, whose chart has the defaults.
 asio::awaitable<Result<void>> warn_of_version(Cluster& cluster) {
   KUBE_CO_TRY(version, co_await read_liqod_version(cluster));
   if (!version.empty() && version != LIQOCTL_VERSION && version != "v" LIQOCTL_VERSION)

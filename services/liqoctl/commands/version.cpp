@@ -1,4 +1,4 @@
-// liqoctl version: of this program, and of the daemon in the cluster.
+// liqoctl version: the versions of this program and of the daemon in the cluster.
 #include "command_line/command_line.hpp"
 #include "commands/commands.hpp"
 #include "installation/daemon.hpp"

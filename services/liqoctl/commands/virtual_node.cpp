@@ -64,7 +64,7 @@ Result<void> take_flags(model::VirtualNodeRequest& request, const NodeFlags& fla
 
 asio::awaitable<Result<Object>> forge(Cluster& cluster, const NodeFlags& flags) {
   model::VirtualNodeRequest request = flags.request;
-  // What is not given is left to the VkOptionsTemplate.
+  // Flags that are not given are left to the VkOptionsTemplate.
   if (flags.create_node_flag->given()) request.create_node = flags.create_node;
   if (flags.network_check_flag->given()) request.disable_network_check = flags.disable_network_check;
   KUBE_CO_TRY(ns, co_await find_tenant_namespace(cluster, request.provider));
@@ -88,7 +88,7 @@ asio::awaitable<Result<void>> create_node(Session& session, const NodeFlags& fla
     co_return Result<void>();
   }
   auto namesakes = co_await cluster.list(kinds::virtual_nodes, "", {}, kube::name_is(wanted.name()));
-  // Who may not look into all namespaces is told by admission.
+  // If the user may not list VirtualNodes in all namespaces, admission reports namesakes.
   if (!namesakes && !namesakes.error().is_forbidden()) co_return std::unexpected(std::move(namesakes.error()));
   if (std::string refusal = namesakes ? model::refuse_namesakes(wanted, *namesakes) : ""; !refusal.empty())
     co_return kube::fail(Errc::unsupported, std::move(refusal));

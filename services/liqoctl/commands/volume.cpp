@@ -1,4 +1,4 @@
-// liqoctl volume: the programs of the pods of `liqoctl move volume`; no user types them.
+// liqoctl volume: the programs in the pods of `liqoctl move volume`. Users do not type these commands.
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ struct VolumeFlags {
 };
 
 asio::awaitable<Result<void>> hold(Session& session) {
-  // The program ends by a signal, or when the time of the pod is over.
+  // The program ends by a signal, or when the pod's time is over.
   while (true) co_await session.clock().sleep(std::chrono::hours(1));
 }
 

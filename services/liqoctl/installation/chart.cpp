@@ -10,7 +10,7 @@
 namespace liqoctl {
 namespace {
 
-/// Whether these are the bytes that were built in is seen by every test that installs: there is nothing to answer here.
+/// Unpacks the files. Every test that installs would notice a wrong byte, so no error is returned.
 std::string unpack(std::span<const unsigned char> gzip) {
   kube::wire::GzipDecoder decoder;
   decoder.feed(std::string(gzip.begin(), gzip.end()));

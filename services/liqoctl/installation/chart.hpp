@@ -1,4 +1,4 @@
-// The files of charts/liqo, which are in this program.
+// The files of charts/liqo, which are built into this program.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace liqoctl {
 
-/// All that `helm template` reads, by their paths in the chart.
+/// The files that `helm template` reads, by their paths in the chart.
 std::span<const chart::File> chart_files();
 
 }  // namespace liqoctl

@@ -14,12 +14,12 @@ namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
-/// The labels of every object of the chart.
+/// A selector of the labels that every object of the chart has.
 constexpr std::string_view chart_objects =
     "app.kubernetes.io/name=liqod,app.kubernetes.io/instance=liqo,app.kubernetes.io/part-of=liqo";
 
-/// The kinds of the chart's objects, in the order of removal. The daemon goes first, so that nothing writes any more;
-/// then what owns the objects that it made, which Kubernetes removes.
+/// The kinds of the chart's objects, in the order of removal. The daemon goes first, so that nothing writes any more.
+/// Then come the owners of the objects that it made, which Kubernetes removes.
 constexpr std::array installed_kinds{
     kinds::deployments,
     kube::Resource{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
@@ -62,7 +62,7 @@ asio::awaitable<Result<std::vector<ChartObject>>> find_all_but(Cluster& cluster,
   std::vector<ChartObject> others;
   for (const kube::Resource& kind : installed_kinds) {
     auto found = co_await cluster.list(kind, "", std::string(chart_objects));
-    // PodMonitors are of Prometheus, which a cluster may not have.
+    // PodMonitors are a kind of Prometheus, which a cluster may not have.
     if (!found && found.error().is_not_found()) continue;
     if (!found) co_return std::unexpected(std::move(found.error()));
     for (const Object& object : *found)

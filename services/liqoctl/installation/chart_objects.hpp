@@ -1,4 +1,4 @@
-// The objects of the chart in a cluster: of which kinds they are, and which of them are too many.
+// The objects of the chart in a cluster: their kinds, and those that are left over.
 #pragma once
 
 #include <set>
@@ -24,11 +24,11 @@ struct ChartObject {
 };
 /// The places of manifests.
 std::set<Place> places_of(const std::vector<kube::json::value>& manifests);
-/// The objects of the chart that are in the cluster and not in `kept`, in the order in which they are to be removed.
+/// The objects of the chart that are in the cluster but not in `kept`, in the order of their removal.
 asio::awaitable<Result<std::vector<ChartObject>>> find_all_but(Cluster& cluster, std::set<Place> kept);
 
-/// Whether the CustomResourceDefinition in the cluster takes more than this one, which is told. It is not replaced
-/// then: objects would lose what a newer version has written into them.
+/// Whether the CustomResourceDefinition in the cluster allows more than this one, which is reported. It is not replaced
+/// then, because objects would lose the fields that a newer version wrote.
 asio::awaitable<Result<bool>> would_narrow(Cluster& cluster, const Object& definition);
 
 }  // namespace liqoctl

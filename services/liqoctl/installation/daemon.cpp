@@ -11,7 +11,7 @@ namespace {
 namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 
-/// The tag of an image reference: "" where it has none, or only a digest.
+/// The tag of an image reference: "" if it has none, or only a digest.
 std::string image_tag(std::string_view image) {
   image = image.substr(0, image.find('@'));
   const std::size_t colon = image.rfind(':');
@@ -19,7 +19,7 @@ std::string image_tag(std::string_view image) {
   return std::string(image.substr(colon + 1));
 }
 
-/// What keeps the daemon from running, as far as it can be seen.
+/// The reason why the daemon does not run, as far as its Deployment and pods show it.
 asio::awaitable<std::string> trouble_of_daemon(Cluster& cluster, const Object& deployment) {
   if (const json::object* failure = kube::find_condition(deployment.status(), "ReplicaFailure"))
     co_return kube::printable(kube::string_at(*failure, {"message"}));

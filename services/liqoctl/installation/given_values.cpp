@@ -12,7 +12,7 @@ namespace {
 namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 
-/// What an installation that has no record of its values shows of them.
+/// The values that the objects of an installation show, for one that has no record of its values.
 asio::awaitable<Result<json::object>> read_shown_values(Cluster& cluster) {
   KUBE_CO_TRY(defaults, model::default_values(chart_files()));
   KUBE_CO_TRY(deployment, co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"}));

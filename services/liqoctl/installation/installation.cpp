@@ -27,7 +27,7 @@ using kube::Errc;
 
 constexpr int oldest_minor = 30;
 
-/// Removes the objects of the chart that are in the cluster and not in `kept`.
+/// Removes the objects of the chart that are in the cluster but not in `kept`.
 asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> kept) {
   KUBE_CO_TRY(others, co_await find_all_but(cluster, std::move(kept)));
   for (const auto& [kind, key] : others) {
@@ -37,7 +37,7 @@ asio::awaitable<Result<void>> remove_all_but(Cluster& cluster, std::set<Place> k
   co_return Result<void>();
 }
 
-/// Whether kinds of others that the values ask for are there, before anything is written.
+/// Checks that the cluster has the kinds of other projects that the values ask for, before anything is written.
 asio::awaitable<Result<void>> check_kind(Cluster& cluster, kube::Resource kind) {
   const std::string way_out = model::install_first(kind);
   if (way_out.empty()) co_return Result<void>();
@@ -66,7 +66,7 @@ asio::awaitable<Result<void>> check_version(Cluster& cluster) {
 asio::awaitable<Result<void>> check_right(Cluster& cluster, kube::Resource kind, kube::ObjectKey key,
                                           std::string verb) {
   json::object attributes{{"group", kind.group}, {"resource", kind.plural}, {"verb", verb}};
-  // A right to change may be restricted to names, a right to create cannot.
+  // A right to change may be restricted to names, a right to create cannot be.
   if (verb != "create") attributes["name"] = key.name;
   if (!key.ns.empty()) attributes["namespace"] = key.ns;
   KUBE_CO_TRY(may, co_await kube::may_do(cluster.api(), std::move(attributes)), "asking what you may do");
@@ -125,7 +125,7 @@ asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& clus
 }
 
 asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
-  // The daemon does not make the API again without its role.
+  // The daemon does not create the API again without its role.
   KUBE_CO_TRYV(co_await cluster.remove(kinds::cluster_roles, {"", std::string(liqo::api::metric_agent_role)}));
   const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};
   KUBE_CO_TRY(found, co_await cluster.find(liqo::api::kinds::api_services, key));
@@ -150,7 +150,7 @@ asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& clu
     KUBE_CO_TRYV(co_await wait_for_absence(
         cluster, {.what = "the " + std::string(kind.kind) + " to go", .deadline = session.deadline()},
         {.resource = kind, .label_selector = kube::label_is(liqo::api::labels::webhook)}));
-  // These are liqod's own objects in its namespace, which may belong to somebody else.
+  // liqod's own objects in its namespace. Others may use the namespace too.
   const std::array<std::pair<kube::Resource, std::string_view>, 5> own{
       {{kube::resources::secrets, liqo::api::webhook_certificate_secret},
        {kube::resources::secrets, liqo::api::metric_agent_secret},

@@ -17,7 +17,7 @@ asio::awaitable<Result<Installed>> look_for_installation(Cluster& cluster) {
       there.ns = kube::string_at(subject, {"namespace"});
     there.helm_release = bound->annotation("meta.helm.sh/release-name");
   }
-  // Helm installs what its hook needs before the rest of the chart, and removes it with the hook.
+  // Helm installs the objects that its hook needs before the rest of the chart, and removes them with the hook.
   KUBE_CO_TRY(hook, co_await cluster.find(kinds::cluster_role_bindings, {"", "liqo-kinds"}));
   there.helm_installs = there.ns.empty() && hook.has_value();
   KUBE_CO_TRY(go,

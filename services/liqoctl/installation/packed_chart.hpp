@@ -1,4 +1,5 @@
-// What embed_chart.py puts into this program: the files of charts/liqo, packed, because the image has a bound.
+// The files of charts/liqo as embed_chart.py builds them into this program: packed, because the image's size is
+// bounded.
 #pragma once
 
 #include <cstddef>

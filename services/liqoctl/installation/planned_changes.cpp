@@ -8,7 +8,7 @@ namespace {
 
 using model::ObjectChange;
 
-/// Nothing where it would stay as it is.
+/// The change of one object; no value if it would stay as it is.
 asio::awaitable<Result<std::optional<ObjectChange>>> plan_change(Cluster& cluster, kube::Resource kind, Object wanted) {
   ObjectChange change{.object = std::string(kind.kind) + " " + wanted.key().text()};
   KUBE_CO_TRY(there, co_await cluster.find(kind, wanted.key()));

@@ -1,4 +1,4 @@
-// What an installation would change in a cluster.
+// The changes that an installation would make in a cluster.
 // Tested by test/unit/liqoctl/commands/install_test.cpp.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace liqoctl {
 
-/// Asks the API server what applying each of them would make of what is there (server-side apply as a dry run), and
-/// which objects apply_installation would remove, unless `only_these`. Nothing is written.
+/// Asks the API server how applying each manifest would change its object (server-side apply as a dry run). Unless
+/// `only_these`, it also finds the objects that apply_installation() would remove. Writes nothing.
 asio::awaitable<Result<std::vector<model::ObjectChange>>> plan_changes(Cluster& cluster,
                                                                        const std::vector<kube::json::value>& manifests,
                                                                        bool only_these = false);

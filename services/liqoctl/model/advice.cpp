@@ -10,22 +10,22 @@ namespace {
 
 constexpr std::size_t max_cause = 200;
 
-/// Where the API server's words end. Where the failure has its answer, nothing stands behind them; advice begins like a
-/// sentence, or a clause of its own.
+/// The end of the API server's text. If the failure has the server's status, nothing follows the text. Otherwise advice
+/// may follow, as a sentence or a clause of its own.
 std::size_t end_of_answer(const kube::Failure& failure, std::size_t from) {
   if (failure.status()) return failure.text().size();
   return std::min({failure.text().find(". ", from), failure.text().find("; ", from), failure.text().size()});
 }
 
-/// The line about a server that could not be connected to; nothing for any other failure. The failure says
-/// "…: get /api/… in rome: connecting to 10.0.0.1:6443: No route to host…".
+/// The line about a server that could not be connected to; no value for any other failure. Such a failure reads "…: get
+/// /api/… in rome: connecting to 10.0.0.1:6443: No route to host…".
 std::optional<std::string> unreached(const kube::Failure& failure) {
   constexpr std::string_view connecting = "connecting to ", in = " in ", between = ": ", late = "no answer in time; ";
   if (failure.code() != kube::Errc::connect && failure.code() != kube::Errc::timeout) return std::nullopt;
   const std::string_view said = failure.text();
   const std::size_t at = said.find(connecting);
   if (at == std::string_view::npos || !said.substr(0, at).ends_with(between)) return std::nullopt;
-  // What was asked for does not matter: nothing would have been answered.
+  // The request itself does not matter, because no request would have been answered.
   const std::string_view until_asked = said.substr(0, at - between.size());
   const std::size_t phase = until_asked.rfind(between);
   const std::size_t asked_at = phase == std::string_view::npos ? 0 : phase + between.size();
@@ -49,7 +49,7 @@ std::optional<Unreviewed> read_unreviewed(const kube::Failure& failure) {
   if (at == std::string_view::npos) return std::nullopt;
   const std::size_t end = end_of_answer(failure, at);
   const std::string_view answer = said.substr(at, end - at);
-  // Behind the quoted name comes what was tried, with a quoted URL, and then what came of it.
+  // The quoted name is followed by the attempt, with a quoted URL, and then by its result.
   const std::size_t tried = answer.rfind("\": ");
   if (tried == std::string_view::npos || !answer.contains(".liqo.io\"")) return std::nullopt;
   std::string_view before = said.substr(0, at);
@@ -80,7 +80,7 @@ std::string advised(const kube::Failure& failure) {
   if (auto line = unreached(failure)) return std::move(*line);
   const std::string& said = failure.text();
   if (said.contains("liqoctl ")) return said;
-  // A webhook that refuses says itself why, in other words than these.
+  // A webhook that refuses gives its own reason, in other words than these.
   if (failure.is_forbidden() && said.contains(" cannot ") && said.contains(" in API group "))
     return said + "; give the kubeconfig of a user who may, or ask an administrator of that cluster for the right";
   // "page not found" means that the kind is unknown: otherwise the API server names the missing object.

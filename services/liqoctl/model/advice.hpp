@@ -1,4 +1,4 @@
-// What a command that failed says at the end of its line about what to do.
+// The advice at the end of a failed command's line.
 #pragma once
 
 #include <optional>
@@ -11,28 +11,28 @@ namespace liqoctl::model {
 
 /// A failure because an API server got no review from the webhooks of liqod.
 struct Unreviewed {
-  std::string before;  ///< what was tried: "authentication: update … in rome: "
+  std::string before;  ///< the attempt: "authentication: update … in rome: "
   std::string cause;   ///< in the API server's words: "dial tcp 10.0.0.1:443: connect: connection refused"
   std::string after;   ///< advice of the command: ". Claim … is left …"
 };
-/// Nothing for any other failure.
+/// No value for any other failure.
 std::optional<Unreviewed> read_unreviewed(const kube::Failure& failure);
 
-/// Whose liqod it was that had to review.
+/// The liqod that should have reviewed the request.
 struct Reviewer {
-  std::string who = {};    ///< "cluster milan"; "" = one of the two, and nobody knows which
-  std::string ns = {};     ///< its namespace, where the reader runs it; "" = the operator of another cluster does
-  std::string alert = {};  ///< what is known of a liqod that does not run, "" = nothing, and the cause is told
+  std::string who = {};    ///< "cluster milan"; "" = one of the two, unknown which
+  std::string ns = {};     ///< its namespace, if the reader operates it; "" = another operator does
+  std::string alert = {};  ///< the state of a liqod that does not run; "" = unknown, so the cause is shown
 };
-/// The line about such a failure, in which a sentence about liqod stands for that of the API server.
+/// The line about such a failure. A sentence about liqod replaces that of the API server.
 std::string unreviewed(const Unreviewed& failed, const Reviewer& reviewer);
 
-/// The text of any other failure, and what to do about it where that is the same for every command: for a server that
-/// cannot be connected to, a user without a right, and a cluster without Liqo's kinds. What names a command of liqoctl
-/// already says enough about the latter two.
+/// The text of any other failure. Advice that is the same for every command is added: for a server that cannot be
+/// connected to, a user without a right, and a cluster without Liqo's CRDs. In the latter two cases, a text that names
+/// a command of liqoctl is enough already.
 std::string advised(const kube::Failure& failure);
 
-/// What to do about a file that could not be read: "there is no file milan.yaml", or that it cannot be read.
+/// The sentence about a file that could not be read: "there is no file milan.yaml", or that it cannot be read.
 std::string unreadable(const std::string& path);
 
 }  // namespace liqoctl::model

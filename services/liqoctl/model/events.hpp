@@ -1,4 +1,4 @@
-// What Events say of an object.
+// Reads the Events about an object.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace liqoctl::model {
 
-/// When the Event was last seen, as it says itself.
+/// When the Event was last seen, by its own fields.
 std::string_view last_seen(const kube::Object& event);
 
-/// The message of the newest of them about the object with this UID, fit to be shown; "" where none was seen at `since`
-/// or later.
+/// The message of the newest of these Events about the object with this UID, made printable and cut. "" if none was
+/// seen at `since` or later.
 std::string newest_message(const std::vector<kube::Object>& events, std::string_view uid, kube::WallTime since);
 
 }  // namespace liqoctl::model

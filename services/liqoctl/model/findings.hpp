@@ -1,4 +1,4 @@
-// What judges of `liqoctl check` find, and how they word it.
+// The findings of `liqoctl check`.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace liqoctl::model {
 enum class State {
   good,
   bad,
-  open,  ///< there is nothing to look at, it is switched off, or somebody wants it so: nothing needs a hand
+  open,  ///< there is nothing to look at, it is switched off, or an operator wants it so: no action is needed
 };
 
 struct Finding {

@@ -19,7 +19,7 @@ namespace {
 
 namespace labels = liqo::api::labels;
 
-/// Such a pod belongs to its node, and goes with it everywhere.
+/// Such a pod belongs to its node, and is deleted with the node everywhere.
 bool is_of_daemon_set(const Object& pod) {
   const auto owner = pod.controller();
   return owner && owner->kind == "DaemonSet";

@@ -38,7 +38,7 @@ kube::Result<void> check_amount(std::string_view resource, std::string_view amou
   if (quantity->is_zero() && needed)
     return kube::fail(kube::Errc::invalid_input,
                       "a node with " + std::string(resource) + " 0 could run no pods: ask for more than 0");
-  // Whoever leaves the unit out does not mean bytes.
+  // A user who leaves the unit out does not mean bytes.
   const bool in_bytes = resource == "memory" || resource == "ephemeral-storage";
   if (in_bytes && !quantity->is_zero() && *quantity < kube::Quantity::parse("1Mi").value())
     return kube::fail(kube::Errc::invalid_input, std::string(resource) + " '" + std::string(amount) +
@@ -155,7 +155,7 @@ json::object free_of(const kube::Object& quota) {
     const json::value* taken = used.if_contains(key);
     const auto granted = kube::Quantity::from_json(amount);
     const auto held = taken ? kube::Quantity::from_json(*taken) : kube::Quantity();
-    // What was lowered may be in use still.
+    // If the grant was lowered, more than that may still be in use.
     if (granted && held) out[key] = (*held < *granted ? *granted - *held : kube::Quantity()).text();
   }
   return out;

@@ -19,7 +19,7 @@ struct Seen {
   bool refused = false;  ///< the user may not see them
 };
 
-/// None where the cluster does not know the kind.
+/// No objects if the cluster does not know the kind.
 asio::awaitable<Result<Seen>> list_if_any(Cluster& cluster, const kube::Resource& resource, std::string ns) {
   auto found = co_await cluster.list(resource, std::move(ns));
   if (found) co_return Seen{.objects = std::move(*found)};

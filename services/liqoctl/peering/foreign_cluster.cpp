@@ -10,7 +10,7 @@ namespace {
 
 namespace kinds = liqo::api::kinds;
 
-/// Looks whether the ForeignCluster is there; then `key` is its name.
+/// Looks for the ForeignCluster. If it is there, `key` becomes its key.
 asio::awaitable<Result<Look>> look_for_peer(Cluster& consumer, std::string provider_id, kube::ObjectKey& key) {
   KUBE_CO_TRY(peer, co_await find_peer(consumer, provider_id));
   if (!peer) co_return Look{.seen = "there is none yet"};

@@ -1,4 +1,4 @@
-// What `peer` and `authenticate` note on the ForeignCluster of a provider, which liqod makes.
+// The notes of `peer` and `authenticate` on the ForeignCluster of a provider, which liqod makes.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace liqoctl {
 
-/// Waits until liqod has made the ForeignCluster of the provider, and answers its key.
+/// Waits until liqod has made the ForeignCluster of the provider, and returns its key.
 asio::awaitable<Result<kube::ObjectKey>> wait_for_foreign_cluster(Session& session, Cluster& consumer,
                                                                   std::string provider_id);
 
-/// Notes in which namespace the provider's Liqo is, by which liqod finds the Lease of its leader.
+/// Notes the namespace of the provider's Liqo, in which liqod finds the Lease of its leader.
 asio::awaitable<Result<void>> declare_remote_namespace(Session& session, Session::Pair pair);
 
 }  // namespace liqoctl

@@ -1,4 +1,4 @@
-// A file by which the other cluster's administrator hands an object over.
+// A file with an object that the administrator of the other cluster handed over.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace liqoctl {
 
 struct HandedFile {
   std::string path;  ///< "-" = standard input
-  std::string peer;  ///< the cluster that it must be of; "" = any
+  std::string peer;  ///< the cluster that it must belong to; "" = any
 };
 
 /// `--filename` and `--remote-cluster-id`.
@@ -20,10 +20,10 @@ void add_handed_file(cli::Command app, HandedFile& file, std::string_view what);
 /// The first object of that kind in the file.
 Result<Object> read_object(Session& session, const HandedFile& file, const kube::Resource& resource);
 
-/// The cluster that the object is of. Errors: Errc::invalid_input where that is none, or not `peer`.
+/// The cluster that the object belongs to. Errors: Errc::invalid_input if it names none, or another one than `peer`.
 Result<std::string> read_peer(const HandedFile& file, const Object& object);
 
-/// Says which fields of the object are not taken.
+/// Prints which fields of the object are ignored.
 void tell_left_out(Session& session, const HandedFile& file, const std::vector<std::string>& fields);
 
 }  // namespace liqoctl

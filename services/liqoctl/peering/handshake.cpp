@@ -23,12 +23,12 @@ bool is_admitted(const Object& tenant) {
          !kube::string_at(tenant.status(), {"tenantNamespace"}).empty();
 }
 
-/// Whether a Tenant was admitted with just this key and request, so that there is nothing to prove again.
+/// Whether a Tenant was admitted with exactly this key and request, so that nothing has to be proven again.
 bool is_settled(const Object& there, const Object& wanted) {
   if (!is_admitted(there)) return false;
   for (const std::string_view field : {"clusterID", "csr"})
     if (kube::string_at(there.spec(), {field}) != kube::string_at(wanted.spec(), {field})) return false;
-  // The Go version up to 1.0.1 wrote a key in another form.
+  // The Go version up to 1.0.1 wrote keys in another form.
   const auto key = core::PublicKey::parse(liqo::api::Tenant(there).public_key());
   return key && key->pem() == liqo::api::Tenant(wanted).public_key();
 }
@@ -84,7 +84,7 @@ asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster&
   const kube::ObjectKey key = wanted.key();
   KUBE_CO_TRY(there, co_await consumer.find(kube::resources::secrets, key));
   if (there && core::secret_bytes(*there, "nonce") != nonce) {
-    // This nonce is of an earlier peering; only the provider's present one counts.
+    // This nonce is of an earlier peering. Only the provider's present one is valid.
     KUBE_CO_TRYV(co_await consumer.remove(kube::resources::secrets, key, {.uid = std::string(there->uid())}));
     there.reset();
   }
@@ -168,7 +168,7 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
 }
 
 asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair, bool replace) {
-  // The clocks are known because both clusters have answered.
+  // The clocks are known because both clusters have responded.
   const auto home_clock = pair.consumer->api().clock_ahead(), away_clock = pair.provider->api().clock_ahead();
   if (home_clock && away_clock)
     if (const auto ahead = core::settle_clock({}, *away_clock - *home_clock); ahead != std::chrono::seconds::zero())

@@ -1,4 +1,4 @@
-// How far a cluster has come with its peerings.
+// The next step of a cluster's peerings.
 // Tested by test/unit/liqoctl/commands/install_test.cpp.
 #pragma once
 
@@ -8,10 +8,11 @@
 
 namespace liqoctl {
 
-/// What is due next, as model::next_step says it; "" also where this user may not see that.
+/// The next step, as model::next_step() words it; "" also if this user may not read what it depends on.
 asio::awaitable<std::string> find_next_step(Cluster& cluster);
 
-/// Likewise at the end of a peering with that provider, of which the cluster may not show everything yet.
+/// The next step right after a peering with that provider, of which the cluster may not show everything yet; "" also if
+/// this user may not read what it depends on.
 asio::awaitable<std::string> find_step_after_peering(Cluster& consumer, std::string provider);
 
 }  // namespace liqoctl

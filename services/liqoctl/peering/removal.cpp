@@ -39,7 +39,7 @@ asio::awaitable<Result<void>> remove_all(Session& session, Cluster& cluster, Sel
 asio::awaitable<Result<void>> release_twins(Session& session, Cluster& consumer, std::string provider) {
   auto done = co_await remove_all(
       session, consumer, {.resource = kinds::namespace_maps, .label_selector = model::towards(provider)}, false);
-  // Where this user may not, liqod deletes the maps of twins without data of volumes.
+  // If this user may not delete them, liqod deletes the maps of twins without data of volumes.
   if (!done && !done.error().is_forbidden()) co_return done;
   co_return Result<void>();
 }
@@ -97,8 +97,8 @@ asio::awaitable<Result<std::string>> delete_namespace(Session& session, DeleteNa
     co_return std::string();
   }
   if (!which) {
-    // The rights of the peering user lie in the namespace, and the next peering needs them. The peering user itself may
-    // not look for them.
+    // The namespace holds the rights of the peering user, which the next peering needs. The peering user itself may not
+    // list them.
     auto users = co_await cluster.list(kinds::role_bindings, found.name, model::of_peering_user(peer));
     if (users && !users->empty()) {
       session.output().info(cluster.scope(), "tenant namespace " + found.name + " stays, because " + peer +
@@ -120,7 +120,7 @@ asio::awaitable<Result<void>> forget_identity(Session& session, Cluster& consume
   const kube::ObjectKey key{ns, core::control_plane_identity_name(provider)};
   KUBE_CO_TRY(removed, co_await consumer.remove(kinds::identities, key), consumer.scope());
   if (session.flags().dry_run) co_return Result<void>();
-  // The Secret goes once nothing is left to be replicated to that provider.
+  // liqod removes the Secret when nothing is left to replicate to that provider.
   KUBE_CO_TRYV(
       co_await wait_for_absence(
           consumer, {.what = "the credentials at " + provider + " to be withdrawn", .deadline = session.deadline()},

@@ -21,7 +21,7 @@ namespace json = kube::json;
 using kube::Errc;
 using liqo::api::ResourceSlice;
 
-/// "Resources was denied: the words of the provider".
+/// "Resources was denied: the message of the provider".
 std::string denial(const ResourceSlice& slice, std::string_view type) {
   const auto condition = slice.condition(type);
   const std::string why = condition && !condition->message.empty() ? kube::printable(condition->message.substr(0, 512))
@@ -30,16 +30,16 @@ std::string denial(const ResourceSlice& slice, std::string_view type) {
   return std::string(type) + " denied" + (why.empty() ? "" : ": " + why);
 }
 
-/// How long a changed slice may still show the answer to the earlier request, until the provider has seen the change
+/// How long a changed slice may still show the answer to the earlier request: until the provider has seen the change
 /// and its answer has come back.
 constexpr kube::Duration old_answer_patience = std::chrono::seconds(3);
 
 struct Answered {
   json::object granted;
   std::string denial;       ///< "" = accepted
-  bool has_words = false;   ///< the provider says why it denies
-  bool is_kept = false;     ///< denied, and what was granted before goes on
-  bool shows_what = false;  ///< the slice itself shows which request this answers
+  bool has_words = false;   ///< the provider gives a reason for the denial
+  bool is_kept = false;     ///< denied, but the earlier grant stays
+  bool shows_what = false;  ///< the slice itself shows which request the answer is to
 };
 
 Look look_at(const Object* object, Answered& answer) {
@@ -122,9 +122,9 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
     const std::string text = model::answer_text(ResourceSlice(*object));
     if (text != done.old_answer) {
       if (answer.denial.empty() || done.done == Ensured::created) return seen;
-      // Where its policy has changed a moment ago, the provider may have denied the request before once more, in other
-      // words, or not have looked at it again yet. No answer says of which request it speaks, or when it was given, so
-      // it has to stand for as long as one may take.
+      // If its policy was changed a moment ago, the provider may have denied the earlier request once more with another
+      // message, or not have looked at it again yet. An answer names neither its request nor its time. So it has to
+      // stay the same for as long as an answer may take.
       if (text != denied) denied = text, denied_at = cluster.clock().now();
       if (cluster.clock().now() - denied_at >= old_answer_patience) return seen;
       return {.seen = answer.denial + "; that may still be an answer of before", .says_why = true};

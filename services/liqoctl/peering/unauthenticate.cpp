@@ -17,7 +17,7 @@ asio::awaitable<Result<void>> unauthenticate(Session& session, Session::Pair pai
   if (home.exists) {
     KUBE_CO_TRY(slices, co_await pair.consumer->list(kinds::resource_slices, "", model::towards(pair.provider_id)),
                 pair.consumer->scope());
-    // Slices that are being deleted end by these credentials, which stay until then.
+    // Slices that are being deleted need these credentials to end, so the credentials stay until then.
     const auto left = std::ranges::count_if(slices, [](const Object& slice) { return !slice.is_deleting(); });
     if (left > 0 && !session.flags().dry_run)
       co_return kube::fail(Errc::invalid_input, "there are still " + std::to_string(left) + " ResourceSlices towards " +

@@ -5,9 +5,9 @@
 
 namespace liqoctl {
 
-/// Deletes the consumer's ControlPlane Identity and the provider's Tenant, waits until both and what hangs on them are
-/// gone, and clears away what the handshake left (nonces, certificates). Errors: Errc::invalid_input while there are
-/// ResourceSlices that are not being deleted. What is gone already is fine.
+/// Deletes the consumer's ControlPlane Identity and the provider's Tenant, and waits until both and their dependents
+/// are gone. Then deletes what the handshake left (nonces, certificates). Errors: Errc::invalid_input while there are
+/// ResourceSlices that are not being deleted. Objects that are gone already are no error.
 asio::awaitable<Result<void>> unauthenticate(Session& session, Session::Pair pair);
 
 }  // namespace liqoctl

@@ -23,8 +23,8 @@ std::string dry_key(const kube::Resource& resource, const kube::ObjectKey& key) 
   return std::string(resource.plural) + "/" + key.text();
 }
 
-/// Puts the entries of `from` into `into`; objects below are merged, all else is replaced. Answers whether that changed
-/// anything. Amounts of resources compare by value, because servers rewrite them.
+/// Puts the entries of `from` into `into`. Nested objects are merged, everything else is replaced. Returns whether that
+/// changed anything. Amounts of resources compare by value, because servers rewrite them.
 bool merge(json::object& into, const json::object& from) {
   bool changed = false;
   for (const auto& [key, value] : from) {
@@ -40,7 +40,7 @@ bool merge(json::object& into, const json::object& from) {
   return changed;
 }
 
-/// The exec plugin of a kubeconfig that the user has named; while it talks, no spinner turns.
+/// The exec plugin of a kubeconfig that the user has named. While it uses the terminal, no spinner turns.
 class UsersPlugin final : public kube::net::CredentialPlugin {
  public:
   explicit UsersPlugin(const ClusterContext& context)
@@ -77,7 +77,7 @@ asio::awaitable<Result<std::unique_ptr<Cluster>>> Cluster::open(ClusterContext c
                                                                 kube::wire::ClusterConfig config) {
   KUBE_CO_TRY(credentials, kube::net::Credentials::make(std::move(config), context.outside.clock,
                                                         std::make_unique<UsersPlugin>(context)));
-  // Not under the deadline of a request, because somebody may have to log in.
+  // Not under the deadline of a request, because the user may have to log in.
   KUBE_CO_TRYV(co_await credentials->ready(), "user '" + credentials->config().user + "'");
   co_return std::unique_ptr<Cluster>(new Cluster(context, side, std::move(credentials)));
 }
@@ -101,7 +101,7 @@ asio::awaitable<Result<std::string>> Cluster::id() {
   std::string told;
   if (*usual) told = kube::string_at((*usual)->tree(), {"data", liqo::core::cluster_id_key});
   if (told.empty()) {
-    // The ConfigMap has another name only where somebody installed it by hand. A peering user may not look for it.
+    // The ConfigMap has another name only if it was installed by hand. A peering user may not look for it.
     KUBE_CO_TRY(
         found,
         co_await list(kube::resources::config_maps, liqo_namespace(), "app.kubernetes.io/name=clusterid-configmap"),
@@ -112,7 +112,7 @@ asio::awaitable<Result<std::string>> Cluster::id() {
   if (told.empty())
     co_return kube::fail(Errc::missing, "cluster " + api_->cluster() + " has no cluster ID in namespace " +
                                             liqo_namespace() + ": is Liqo installed there? (liqoctl install --help)");
-  // Names of objects and selectors are made of the ID.
+  // The ID becomes part of selectors and of names of objects.
   if (!liqo::core::is_cluster_id(told))
     co_return kube::fail(Errc::invalid_input, "cluster " + api_->cluster() + " calls itself " + kube::in_quotes(told) +
                                                   ", which no cluster ID is: a DNS label of at most 51 characters");
@@ -126,7 +126,7 @@ asio::awaitable<Result<std::string>> Cluster::id() {
 asio::awaitable<Result<void>> Cluster::learn_id() {
   auto usual =
       co_await find(kube::resources::config_maps, {liqo_namespace(), std::string(liqo::core::cluster_id_config_map)});
-  // A server that does not know the user at all answers nothing else either.
+  // A server that does not know the user at all does not serve anything else either.
   if (!usual && (usual.error().code() != Errc::api || usual.error().http_code() == 401))
     co_return std::unexpected(std::move(usual.error()));
   if (!usual || !*usual) co_return Result<void>();
@@ -252,7 +252,7 @@ asio::awaitable<Result<Ensured>> ensure(Cluster& cluster, const kube::Resource& 
   if (!created) {
     auto made = co_await cluster.create(resource, wanted);
     if (made) co_return cluster.flags().dry_run ? Ensured::dry_run : Ensured::created;
-    // Somebody else has made it meanwhile, so it is updated.
+    // Another client has created it meanwhile, so it is updated.
     if (!made.error().is_already_exists()) co_return std::unexpected(std::move(made.error()));
   }
   const std::function<bool(Object&)> change = [&](Object& there) {

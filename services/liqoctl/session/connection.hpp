@@ -1,4 +1,4 @@
-// The way to one cluster's API server, over which all of a command goes.
+// The connection to one cluster's API server, for all requests of a command.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -22,7 +22,7 @@ class Connection {
   virtual asio::awaitable<void> stop() = 0;
 };
 
-/// Makes the way to the server of these credentials. It connects at the first request.
+/// Makes a connection to the server of these credentials. It connects at the first request.
 using Connect = std::function<std::unique_ptr<Connection>(std::shared_ptr<kube::net::Credentials>)>;
 
 }  // namespace liqoctl

@@ -1,4 +1,4 @@
-// The world outside of a session: real in main.cpp, simulated in tests.
+// The surroundings of a session: real in main.cpp, simulated in tests.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace liqoctl {
 
-/// What it refers to outlives the Session.
+/// The referenced objects outlive the Session.
 struct SessionContext {
   kube::async::Clock& clock;
   Terminal& terminal;
   Connect connect;
-  std::uint64_t seed;  ///< of all randomness but that of keys
+  std::uint64_t seed;  ///< of all random numbers except for keys
 };
 
 }  // namespace liqoctl

@@ -13,7 +13,7 @@ asio::awaitable<Result<DaemonSetLook>> look_at_daemon_sets(Cluster& cluster) {
        {std::pair{liqo::core::daemon_sets, &look.all}, std::pair{kube::resources::nodes, &look.nodes},
         std::pair{liqo::api::kinds::namespace_offloadings, &offloadings}}) {
     auto found = co_await cluster.list(kind, "");
-    // Before an installation there is no NamespaceOffloading.
+    // Before an installation the cluster does not know NamespaceOffloadings.
     if (!found && !found.error().is_not_found()) co_return std::unexpected(std::move(found.error()));
     if (found) *into = std::move(*found);
   }

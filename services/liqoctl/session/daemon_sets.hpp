@@ -1,4 +1,4 @@
-// DaemonSets of a cluster whose pods sit on virtual nodes.
+// DaemonSets of a cluster whose pods run on virtual nodes.
 // Tested by test/cluster/nodes/test_daemon_sets.py.
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace liqoctl {
 
-/// What decides where pods of DaemonSets are.
+/// The objects that decide where pods of DaemonSets run.
 struct DaemonSetLook {
   std::vector<Object> sitting;  ///< those on virtual nodes, or that would be there (model::sitting_daemon_sets)
   std::vector<Object> all, nodes;
 };
-/// Errors: of a user who may not list DaemonSets, Nodes or NamespaceOffloadings, among others.
+/// Errors: among others that the user may not list DaemonSets, Nodes or NamespaceOffloadings.
 asio::awaitable<Result<DaemonSetLook>> look_at_daemon_sets(Cluster& cluster);
 
-/// Warns of those that sit on virtual nodes, or will. A user who may not see them is not told.
+/// Warns of DaemonSets whose pods run on virtual nodes, or will. A user who may not list them gets no warning.
 asio::awaitable<void> warn_of_daemon_sets(Cluster& cluster);
 
 }  // namespace liqoctl

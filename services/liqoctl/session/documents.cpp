@@ -17,7 +17,7 @@ kube::Result<std::vector<kube::json::value>> read_from(std::istream& stream, con
     stream.read(part.data(), part.size());
     text.append(part.data(), std::size_t(stream.gcount()));
   }
-  // Neither a file that is not there nor a directory comes to its end.
+  // Neither a missing file nor a directory can be read to its end.
   if (!stream.eof()) return kube::fail(kube::Errc::missing, model::unreadable(path));
   auto documents = kube::wire::read_yaml(text);
   if (!documents) return kube::fail(std::move(documents.error()), path);

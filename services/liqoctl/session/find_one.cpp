@@ -44,7 +44,7 @@ std::string describe_stranger(const std::string& name, const std::vector<Object>
 
 asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer) {
   auto all = co_await list_peers(cluster);
-  // Who may not see the peers sees what is labelled with this one.
+  // A user who may not list the peers sees the objects with this peer's label.
   if (!all && (all.error().is_forbidden() || all.error().is_not_found())) co_return Result<void>();
   if (!all) co_return std::unexpected(std::move(all.error()));
   const auto is_it = [&peer](const Object& one) { return kube::string_at(one.spec(), {"clusterID"}) == peer; };

@@ -1,4 +1,4 @@
-// The way to an API server over the network.
+// The connection to an API server over the network.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -8,7 +8,7 @@
 
 namespace liqoctl {
 
-/// Connects over HTTP. The clock outlives what is made.
+/// Connects over HTTP. The clock outlives the connections.
 Connect connect_over_http(asio::any_io_executor executor, kube::async::Clock& clock);
 
 }  // namespace liqoctl

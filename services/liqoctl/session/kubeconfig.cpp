@@ -14,7 +14,7 @@ using kube::Result;
 using kube::wire::ClusterConfig;
 
 Result<ClusterConfig> find_config(const ConnectionFlags& flags, Side side) {
-  // The kubeconfig found below is that of the cluster at home, whose credentials no other server may see.
+  // The kubeconfig found below belongs to the cluster at home. No other server may see its credentials.
   if (side == Side::remote && flags.is_server_alone()) return ClusterConfig{};
   const kube::net::ConfigChoice choice{.context = flags.context, .cluster = flags.cluster, .user = flags.user};
   if (!flags.kubeconfig.empty()) return kube::net::read_kubeconfig(flags.kubeconfig, choice);

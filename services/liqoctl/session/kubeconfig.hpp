@@ -1,4 +1,4 @@
-// Finding the kubeconfig as kubectl does.
+// Finds the kubeconfig as kubectl does.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace liqoctl {
 
-/// The kubeconfig of `--kubeconfig`, of $KUBECONFIG (its first file that has the context), of ~/.kube/config, or the
-/// service account of the pod that this runs in. `side` is whose flags these are: a failure names them, and a remote
-/// server that is named alone is asked only by what other remote flags say.
+/// The kubeconfig of `--kubeconfig`, of $KUBECONFIG (its first file that has the context), or of ~/.kube/config, or the
+/// service account of the pod that this runs in. Failures name the flags of `side`. A remote server that is named alone
+/// gets only the credentials in other remote flags.
 kube::Result<kube::wire::ClusterConfig> find_cluster(const ConnectionFlags& flags, Side side);
 
-/// Since when the client certificate of a kubeconfig has been out of date, as a sentence that says what to do; "" where
-/// it is not, or there is none. For servers that do not know the user.
+/// A sentence that says since when the client certificate of a kubeconfig has been expired, and what to do. "" if it is
+/// valid, or there is none. For servers that do not know the user.
 std::string describe_expiry(const kube::wire::ClusterConfig& config, kube::WallTime now);
 
 }  // namespace liqoctl

@@ -75,7 +75,7 @@ asio::awaitable<void> Output::animate() {
     const auto passed = clock_.now() - doing_->since;
     std::string out = std::string(clear_line) + err_.warn(frames[frame_++ % frames.size()]) + " ";
     if (!doing_->scope.empty()) out += err_.faint(doing_->scope) + " ";
-    // A text of several lines could not be cleared.
+    // A spinner whose text wraps could not be cleared.
     const std::string told = doing_->seen.empty() ? doing_->text : doing_->text + ": " + doing_->seen;
     terminal_.print_error(out + text::shortened(told, traits_.progress_width) + " " + err_.faint(text::age(passed)));
   }

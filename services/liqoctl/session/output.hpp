@@ -1,5 +1,5 @@
-// What people see: results on standard output, progress on standard error. On a terminal a step turns a spinner until
-// it is over; elsewhere each step is one plain line when it is over.
+// The output for users: results on standard output, progress on standard error. On a terminal, a spinner shows the step
+// until it is over. Elsewhere each step is one plain line once it is over.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -13,33 +13,33 @@
 
 namespace liqoctl {
 
-/// One per session. A scope says which cluster a line is about: "rome"; "" = none.
+/// One per session. A scope names the cluster that a line is about: "rome"; "" = none.
 class Output {
  public:
   /// Both outlive it.
   Output(kube::async::Clock& clock, Terminal& terminal);
 
-  /// To standard output, as it is. For results and only those.
+  /// Writes to standard output, unchanged. For results only.
   void print(std::string_view text);
   void info(std::string_view scope, std::string_view text);
   void success(std::string_view scope, std::string_view text);
   void warn(std::string_view scope, std::string_view text);
   void error(std::string_view scope, std::string_view text);
-  /// Lines that only `--verbose` shows.
+  /// Writes lines that only `--verbose` shows.
   void detail(std::string_view scope, std::string_view text);
   void set_verbose(bool verbose) { verbose_ = verbose; }
 
-  /// What is going on now, until the next line of any kind.
+  /// Shows the present step until the next line of any kind.
   void doing(std::string_view scope, std::string_view text);
-  /// What the step waits for: beside the spinner, or, without a terminal, on a line of its own.
+  /// Shows what the step waits for: beside the spinner, or, without a terminal, on a line of its own.
   void still(std::string_view scope, std::string_view text, std::string_view seen, kube::Duration passed);
 
   /// Turns the spinner for as long as it runs; ends when cancelled.
   asio::awaitable<void> animate();
 
-  /// For what goes to standard output.
+  /// The colours of standard output.
   const text::Palette& palette() const { return out_; }
-  /// Removes the spinner, so that somebody else may write.
+  /// Removes the spinner, so that another writer may use the terminal.
   void clear();
 
  private:

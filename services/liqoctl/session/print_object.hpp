@@ -1,4 +1,4 @@
-// Objects on standard output, as `-o` has them.
+// Prints objects on standard output in the format of `-o`.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace liqoctl {
 
-/// Prints an object as `-o` says, YAML by default.
+/// Prints an object in the format of `-o`, YAML by default.
 void print_object(Session& session, const Object& object);
-/// Several, as documents of one stream (YAML) or a List (JSON).
+/// Prints several objects, as documents of one stream (YAML) or as a List (JSON).
 void print_objects(Session& session, const std::vector<Object>& objects);
 
 }  // namespace liqoctl

@@ -13,10 +13,10 @@ namespace {
 
 struct End {
   Result<void> done;
-  std::optional<std::string> thrown = {};  ///< in its own words
+  std::optional<std::string> thrown = {};  ///< the text of the exception
 };
 
-/// A handler of exceptions cannot wait, so what was thrown is kept.
+/// An exception handler cannot await, so the exception is kept.
 asio::awaitable<End> end_of(Session& session, Run command) {
   try {
     co_return End{.done = co_await command(session)};

@@ -1,4 +1,4 @@
-// Runs one command to its end, and says in one line why it failed.
+// Runs one command to its end, and prints in one line why it failed.
 #pragma once
 
 #include "command_line/command_line.hpp"
@@ -6,8 +6,8 @@
 
 namespace liqoctl {
 
-/// Turns the spinner meanwhile, and closes the connections afterwards. Answers the exit code. What a command throws
-/// ends as a failure does: in one line.
+/// Shows the spinner meanwhile, and closes the connections afterwards. Returns the exit code. An exception of the
+/// command ends like a failure, in one line.
 asio::awaitable<int> run_command(Session& session, Run command);
 
 }  // namespace liqoctl

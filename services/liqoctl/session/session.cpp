@@ -24,11 +24,11 @@ asio::awaitable<Result<Cluster*>> Session::opened(Side side, bool with_id) {
   std::unique_ptr<Cluster>& cluster = remote ? remote_ : local_;
   if (!cluster) {
     KUBE_CO_TRY(config, find_cluster(remote ? flags_.remote : flags_.local, side));
-    // Only a kubeconfig that --remote-kubeconfig names may be of somebody else.
+    // Only a kubeconfig that --remote-kubeconfig names may come from another person.
     if (remote && !flags_.remote.kubeconfig.empty()) KUBE_CO_TRYV(co_await allow_remote(config));
     KUBE_CO_TRY(opened, co_await Cluster::open({.outside = context_, .output = output_, .flags = flags_}, side,
                                                std::move(config)));
-    cluster = std::move(opened);  // so that stop() closes its connections whatever is thrown from here on
+    cluster = std::move(opened);  // so that stop() closes its connections if anything throws from here on
     if (with_id)
       if (auto answers = co_await cluster->learn_id(); !answers) {
         const std::unique_ptr<Cluster> silent = std::move(cluster);
@@ -63,7 +63,7 @@ asio::awaitable<Result<Session::Pair>> Session::both() {
 asio::awaitable<Result<void>> Session::allow_remote(const kube::wire::ClusterConfig& config) {
   const std::string deeds = model::deeds_of(config);
   if (deeds.empty() || flags_.remote_allow_exec) co_return Result<void>();
-  // --skip-confirm covers the changes of this command, not whom it trusts.
+  // --skip-confirm covers the changes of this command, but not the trust in a kubeconfig.
   if (flags_.skip_confirm || !context_.terminal.traits().can_be_asked)
     co_return kube::fail(Errc::invalid_input, "the remote cluster's kubeconfig " + deeds +
                                                   ". Give --remote-allow-exec if you trust whoever wrote it.");

@@ -1,4 +1,4 @@
-// What one run of the program has: flags, output, and the clusters, connected when they are first asked for.
+// The state of one run of the program: flags, output, and clusters, which are connected at their first use.
 #pragma once
 
 #include <memory>
@@ -18,16 +18,16 @@ class Session {
   Output& output() { return output_; }
   Terminal& terminal() { return context_.terminal; }
   kube::async::Clock& clock() { return context_.clock; }
-  /// When the command as a whole must be over (`--timeout` from its start).
+  /// The time at which the whole command must be over (`--timeout` from its start).
   kube::Deadline deadline() const { return deadline_; }
 
   /// Errors: those of Cluster::open.
   asio::awaitable<Result<Cluster*>> local();
-  /// Likewise, without reading the cluster's ID, which not everybody may. Errors: those of Cluster::open; whether the
-  /// cluster answers is not known yet.
+  /// The local cluster, without reading its ID, which not every user may. So it is not known yet whether the cluster
+  /// responds. Errors: those of Cluster::open.
   asio::awaitable<Result<Cluster*>> local_without_id();
   asio::awaitable<Result<Cluster*>> remote();
-  /// Both, with their IDs read, and checked to be two clusters.
+  /// Both clusters, with their IDs, and checked to be different.
   struct Pair {
     Cluster* consumer = nullptr;
     Cluster* provider = nullptr;
@@ -35,18 +35,18 @@ class Session {
   };
   asio::awaitable<Result<Pair>> both();
 
-  /// Those that are connected.
+  /// The clusters that are connected.
   std::vector<Cluster*> clusters() const;
 
-  /// Asks for a yes. `what` is a sentence about what will happen. Errors: Errc::invalid_input without a terminal to ask
-  /// on (naming --skip-confirm), Errc::stopped for any other answer.
+  /// Asks the user to confirm. `what` is a sentence about what will happen. Errors: Errc::invalid_input without a
+  /// terminal to ask on (naming --skip-confirm), Errc::stopped if the answer is not yes.
   asio::awaitable<Result<void>> confirm(std::string what);
 
   asio::awaitable<void> stop();
 
  private:
   asio::awaitable<Result<Cluster*>> opened(Side side, bool with_id = true);
-  /// Asks whether the kubeconfig of the other cluster may do on this machine what it says.
+  /// Asks whether the kubeconfig of the other cluster may run its program, or send its file, on this machine.
   asio::awaitable<Result<void>> allow_remote(const kube::wire::ClusterConfig& config);
   asio::awaitable<bool> answered_yes(std::string question);
 

@@ -17,8 +17,8 @@
 namespace liqoctl {
 namespace {
 
-/// The pause between two lines of a wait, the time until somebody is first asked for the reason, the pause between two
-/// such questions, and the patience for an answer.
+/// The pause between two lines of a wait, the time until the reason is first looked for, the pause between two such
+/// looks, and the patience for one.
 constexpr kube::Duration tell_pause = std::chrono::seconds(10), first_question = std::chrono::seconds(2),
                          question_pause = std::chrono::seconds(5), answer_patience = std::chrono::seconds(3);
 
@@ -29,24 +29,24 @@ bool may_pass(const kube::Failure& failure) {
          failure.http_code() == 429;
 }
 
-/// A Warning that is still true is written again every five minutes, so an older one is out of date.
+/// A Warning that still holds is written again every five minutes, so an older one is out of date.
 constexpr kube::Duration warning_age = std::chrono::minutes(10);
 
-/// Events have whole seconds of the clock of another machine.
+/// Times of Events are whole seconds of another machine's clock.
 constexpr std::chrono::seconds clock_tolerance(2);
 
 std::string name_in_words(const Cluster& cluster) {
   return cluster.is_remote() ? "cluster " + cluster.scope() : "this cluster (" + cluster.scope() + ")";
 }
 
-/// What to say of a liqod that does not run, as the rest of a sentence about it; "" where it runs, or nobody says.
+/// The rest of a sentence about a liqod that does not run; "" if it runs, or that is not known.
 asio::awaitable<std::string> alert_of_liqod(Cluster& cluster) {
-  // Not everybody may look there.
+  // Not every user may read the Deployment.
   const auto there = co_await cluster.find(liqo::api::kinds::deployments, {cluster.liqo_namespace(), "liqod"});
   co_return there && *there ? model::daemon_alert(&**there, !cluster.is_remote()) : "";
 }
 
-/// Why a wait takes long: nobody is there to do what is waited for, or what `reason` says.
+/// Why a wait takes long: liqod, which would do the work, does not run, or the text of `reason`.
 asio::awaitable<std::string> why_it_takes_long(Cluster& cluster, bool needs_liqod, const Reason& reason) {
   std::string why;
   if (needs_liqod) why = co_await absence_of_liqod(cluster);
@@ -71,7 +71,7 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::functio
     if (!found && !may_pass(found.error())) co_return kube::fail(std::move(found.error()), "waiting for " + what);
     seen = found ? found->seen : found.error().text();
     const bool gives_up = clock.now() >= deadline.at;
-    // A cluster that did not answer the look would not answer this.
+    // A cluster that did not respond to the look would not respond to this either.
     if ((needs_liqod || reason) && found && !found->says_why && !gives_up && clock.now() >= ask_at) {
       ask_at = clock.now() + question_pause;
       const kube::Deadline patience{std::min(deadline.at, clock.now() + answer_patience)};
@@ -91,7 +91,7 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::functio
       cluster.output().still(cluster.scope(), "waiting for " + what, seen, clock.now() - started);
     }
     co_await clock.sleep_until(std::min(clock.now() + pause, deadline.at));
-    // The pause grows by a fifth, so what is waited for is seen with at most a fifth of its time lost.
+    // The pause grows by a fifth, so the end is noticed at most a fifth of the waiting time late.
     pause = std::min<kube::Duration>(pause * 6 / 5, std::chrono::milliseconds(500));
   }
 }
@@ -187,7 +187,7 @@ asio::awaitable<std::string> absence_of_liqod(Cluster& cluster) {
 asio::awaitable<std::string> line_of(std::vector<Cluster*> clusters, kube::Failure failure) {
   const auto unreviewed = model::read_unreviewed(failure);
   if (!unreviewed || clusters.empty()) co_return model::advised(failure);
-  // The failure names its cluster as the kubeconfig does, where two may have one name.
+  // The failure names its cluster as the kubeconfig does, in which two may have the same name.
   std::vector<Cluster*> named;
   for (Cluster* one : clusters)
     if (unreviewed->before.contains(" in " + one->api().cluster() + ": ")) named.push_back(one);
@@ -208,7 +208,7 @@ asio::awaitable<std::string> line_of(std::vector<Cluster*> clusters, kube::Failu
 }
 
 asio::awaitable<std::string> silence_of(Cluster& cluster, std::string peer) {
-  // A peering user may not look there.
+  // A peering user may not read ForeignClusters.
   if (cluster.is_remote() || !liqo::core::is_cluster_id(peer)) co_return "";
   auto there = co_await find_peer(cluster, std::move(peer));
   if (!there || !*there) co_return "";

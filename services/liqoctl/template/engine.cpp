@@ -20,7 +20,7 @@ constexpr int max_includes = 50;
 
 }  // namespace
 
-/// One run. The first failure stops it: after that every step does nothing.
+/// One run. The first failure stops it: from then on each step does nothing.
 class Evaluation {
  public:
   explicit Evaluation(const Engine& engine) : engine_(engine) {}
@@ -156,7 +156,7 @@ class Evaluation {
     return evaluate(first, dot);
   }
 
-  /// `and` and `or` look at no more of their arguments than they need.
+  /// `and` and `or` evaluate no more of their arguments than they need.
   json::value choose(const Call& call, const json::value& dot, const std::optional<json::value>& piped, bool wanted) {
     json::value value;
     for (const Operand& word : std::span(call.words).subspan(1)) {
@@ -215,7 +215,7 @@ class Evaluation {
       return json::value(run(std::string_view(arguments[0].get_string()), arguments[1]));
     }
     if (name == "fail" && arguments.size() == 1 && arguments[0].is_string()) {
-      // Words for the user, who has nothing to do with where they stand.
+      // A message for the user, so without the path and line of the template.
       if (!failure_) failure_ = kube::Failure(Errc::invalid_input, std::string(arguments[0].get_string()));
       return nullptr;
     }

@@ -1,5 +1,5 @@
-// Evaluates Helm templates: what `helm template` would print, for the part of the language and of its functions that
-// the chart of this project uses. Pure: no files, no environment, no clock, no cluster; every run is bounded.
+// Evaluates Helm templates as `helm template` does, for the part of the language and of its functions that the chart of
+// this project uses. Pure: no files, no environment, no clock, no cluster. Every run is bounded.
 // Tested by test/unit/liqoctl/template/template_test.cpp.
 #pragma once
 
@@ -18,8 +18,8 @@ struct File {
   std::string_view path, text;
 };
 
-/// The templates of a chart, which see each other's definitions. Numbers of the root are floating-point ones, as Helm
-/// reads them from files; printing one is refused (`int64` and `toJson` say how it is meant).
+/// The templates of a chart, which share their definitions. Numbers of the root are floating-point ones, as Helm reads
+/// them from files. Printing one is refused (`int64` and `toJson` make the form explicit).
 class Engine {
  public:
   /// `files` are those in templates/ (parsed) and those that `.Files.Get` finds. Errors: Errc::parse and
@@ -27,11 +27,11 @@ class Engine {
   static kube::Result<Engine> read(std::span<const File> files);
 
   /// The text of one template: that of a file by its path, or one that is defined by name. Errors: Errc::invalid_input,
-  /// Errc::too_large, Errc::unsupported, with "path:line"; what the template itself refuses (`fail`, `required`) has
-  /// its own words only.
+  /// Errc::too_large, Errc::unsupported, with "path:line". A refusal of the template itself (`fail`, `required`) has
+  /// only its own text.
   kube::Result<std::string> render(std::string_view name, const kube::json::object& root) const;
 
-  /// The paths of the files in templates/ that make objects: not those that begin with an underscore, nor NOTES.txt.
+  /// The paths of the files in templates/ that make objects: all but NOTES.txt and those that begin with an underscore.
   std::vector<std::string> objects() const;
 
  private:

@@ -21,7 +21,7 @@ using kube::Errc;
 using Arguments = std::span<const json::value>;
 using Returned = kube::Result<json::value>;
 
-/// Patterns of charts are matched by backtracking: what they are matched against is a name.
+/// Patterns of charts are matched by backtracking, so the text that they match, a name, has a bound.
 constexpr std::size_t max_matched = 512;
 constexpr std::size_t max_width = 1000;
 
@@ -126,7 +126,7 @@ Returned indented(const json::value& by, const json::value& text) {
   return json::value(out);
 }
 
-/// JSON as Go writes it, which says 0.5 and not 5E-1.
+/// JSON as Go writes it: 0.5 and not 5E-1.
 Returned as_json(const json::value& value) {
   if (value.is_double()) return json::value(without_line_break(text::yaml(value)));
   return json::value(json::serialize(value));
@@ -173,7 +173,7 @@ Returned appended(const json::value& list, const json::value& item) {
   return out;
 }
 
-/// "" where the map has no such key.
+/// "" if the map has no such key.
 Returned entry_of(const json::value& map, const json::value& key) {
   const json::value* found = map.get_object().if_contains(key.get_string());
   return found ? *found : json::value("");
@@ -189,8 +189,8 @@ Returned quoted(const json::value& value) {
   return json::value(text::in_double_quotes(plain, text::Quotes::json));
 }
 
-/// What a function takes, a letter for each argument: s text, l list, m map, n whole number, b boolean, * anything; a
-/// last + is any number of such.
+/// The arguments of a function, a letter for each: s text, l list, m map, n whole number, b boolean, * anything. A last
+/// + stands for any number of such arguments.
 struct Function {
   std::string_view takes;
   std::function<Returned(Arguments)> call;

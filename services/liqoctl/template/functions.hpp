@@ -1,4 +1,4 @@
-// The functions of Go's templates, of sprig and of Helm that the chart uses and that need nothing but their arguments.
+// The functions of Go's templates, of sprig and of Helm that the chart uses and that depend only on their arguments.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace liqoctl::chart {
 
-/// What templates take for false: false, 0, "", nothing, and what is empty.
+/// Whether templates take the value as false: false, 0, "", null, and empty lists and maps.
 bool is_empty(const kube::json::value& value);
 
-/// `text` as it is printed by an action. Errors: Errc::unsupported for lists, maps and numbers of values, whose form
-/// must be said.
+/// `value` as an action prints it. Errors: Errc::unsupported for lists, maps and numbers of values, whose form the
+/// template must make explicit.
 kube::Result<std::string> printed(const kube::json::value& value);
 
 /// Errors: Errc::unsupported for an unknown function, Errc::invalid_input for arguments that it does not take.

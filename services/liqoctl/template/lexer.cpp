@@ -50,7 +50,7 @@ class Lexer {
     rest_.remove_prefix(count);
   }
 
-  /// Takes the end of an action, if it is there.
+  /// Consumes the end of an action, if it is next.
   bool close(bool& trim) {
     const std::size_t blank = std::min(rest_.find_first_not_of(blanks), rest_.size());
     const std::string_view behind = rest_.substr(blank);

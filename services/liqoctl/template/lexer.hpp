@@ -25,7 +25,7 @@ struct Piece {
   std::vector<Token> tokens = {};
 };
 
-/// White space that `{{-` and `-}}` take away is gone. Errors: Errc::parse, with the line.
+/// Splits the text, and removes the white space that `{{-` and `-}}` trim. Errors: Errc::parse, with the line.
 kube::Result<std::vector<Piece>> split_template(std::string_view text);
 
 }  // namespace liqoctl::chart

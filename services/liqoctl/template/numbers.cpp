@@ -7,7 +7,7 @@ namespace {
 
 namespace json = kube::json;
 
-/// Above it not every whole number is a floating-point one.
+/// Above it, floating-point numbers cannot represent every whole number.
 constexpr double exact = 9'007'199'254'740'992;
 
 json::value each(json::value tree, const auto& change) {

@@ -5,9 +5,9 @@
 
 namespace liqoctl::chart {
 
-/// The tree with floating-point numbers only, as templates get it.
+/// The tree with floating-point numbers only, which templates get.
 kube::json::value as_values(kube::json::value tree);
-/// The tree with whole numbers where they are such, as it is written.
+/// The tree in the form in which it is written: numbers that are whole are integers again.
 kube::json::value as_written(kube::json::value tree);
 
 }  // namespace liqoctl::chart

@@ -11,7 +11,7 @@ using Kind = Token::Kind;
 constexpr std::size_t max_text = std::size_t{1} << 20;
 constexpr int max_nesting = 64;
 
-/// The fields of ".a.b"; nothing where two dots meet or one is last.
+/// The fields of ".a.b"; no value if it has two dots together or ends in one.
 std::optional<std::vector<std::string>> fields_of(std::string_view chain) {
   std::vector<std::string> out;
   if (chain == ".") return out;
@@ -36,7 +36,7 @@ class Parser {
   }
 
  private:
-  /// Remembers the first failure; false, so that callers can return it.
+  /// Records the first failure, and returns false, for callers to return.
   bool refuse(Errc code, const std::string& what) {
     const std::size_t line = pieces_.empty() ? 1 : pieces_[std::min(at_, pieces_.size() - 1)].line;
     if (!failure_) failure_ = kube::Failure(code, std::to_string(line) + ": " + what);
@@ -52,7 +52,7 @@ class Parser {
     return index < tokens.size() && tokens[index].kind == Kind::word ? tokens[index].text : "";
   }
 
-  /// Reads up to `else` or `end`, which it leaves, or to the end of the file.
+  /// Reads up to `else` or `end`, which it does not consume, or to the end of the file.
   bool block(Block& into, int depth) {
     if (depth > max_nesting) return refuse(Errc::too_large, "blocks are nested too deep");
     for (; at_ < pieces_.size(); ++at_) {
@@ -95,7 +95,7 @@ class Parser {
     return refuse(Errc::parse, "a block does not end here as it should");
   }
 
-  /// An if, with or range, whose pipeline begins at that token, up to its end.
+  /// Reads an if, with or range up to its end. Its pipeline begins at token `from`.
   bool branch(Node& node, std::size_t from, int depth) {
     if (!pipeline(pieces_[at_].tokens, from, node.pipeline)) return false;
     ++at_;
@@ -125,7 +125,7 @@ class Parser {
     return index < tokens.size() && tokens[index].kind == Kind::mark && tokens[index].text == text;
   }
 
-  /// Reads from `at` up to what does not belong to it, e.g. a parenthesis.
+  /// Reads from `at` up to a token that does not belong to it, e.g. a parenthesis.
   bool pipeline(const std::vector<Token>& tokens, std::size_t& at, Pipeline& into, int depth) {
     if (depth > max_nesting) return refuse(Errc::too_large, "parentheses are nested too deep");
     into.line = pieces_[at_].line;
@@ -161,7 +161,7 @@ class Parser {
     return true;
   }
 
-  /// What follows a variable or a parenthesis without a space, as in `$value.field`.
+  /// Reads the fields that follow a variable or a parenthesis without a space, as in `$value.field`.
   bool fields_behind(const std::vector<Token>& tokens, std::size_t& at, Operand& word) {
     if (at >= tokens.size() || tokens[at].kind != Kind::field || tokens[at].spaced) return true;
     return chain(tokens[at++].text, word);

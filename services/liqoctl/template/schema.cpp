@@ -72,7 +72,7 @@ class Check {
   std::optional<std::string> unknown_word;
 
  private:
-  /// Silence about a word would be another answer than Helm's.
+  /// Ignoring an unknown keyword would give another result than Helm's.
   void check_known(std::string_view word) {
     static const std::set<std::string_view> known{"$schema",     "title",     "type",       "additionalProperties",
                                                   "definitions", "items",     "properties", "minimum",
@@ -128,7 +128,7 @@ class Check {
     const json::value* pattern = schema.if_contains("pattern");
     if (!pattern) return;
     if (text.size() > max_matched) {
-      // Certificates are longer than what the pattern engine can be trusted with.
+      // Certificates are too long for the pattern engine.
       if (text.find_first_of(" \t\r\n") != std::string_view::npos) add(path, "has blanks or line breaks in it");
       return;
     }

@@ -1,4 +1,4 @@
-// Checks values against values.schema.json, which Helm checks them against, too. Pure.
+// Checks values against values.schema.json, as Helm does. Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace liqoctl::chart {
 
-/// One sentence for each value that is not as the schema wants it, without a full stop; of an unknown one it names the
-/// nearest known one. Errors: Errc::unsupported for what the schema says and this does not know.
+/// One sentence, without a full stop, for each value that breaks the schema. For an unknown value it names the nearest
+/// known one. Errors: Errc::unsupported for a keyword of the schema that this does not know.
 kube::Result<std::vector<std::string>> check_values(const kube::json::object& schema, const kube::json::value& values);
 
 }  // namespace liqoctl::chart

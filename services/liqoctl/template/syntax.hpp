@@ -20,7 +20,7 @@ struct Operand {
   Kind kind = Kind::literal;
   kube::json::value literal;           ///< of a literal
   std::string name;                    ///< of a variable (without $) or a function
-  std::vector<std::string> path = {};  ///< fields behind it
+  std::vector<std::string> path = {};  ///< the fields after it
   std::shared_ptr<const Pipeline> inner = {};
 };
 
@@ -29,10 +29,10 @@ struct Call {
   std::vector<Operand> words;
 };
 
-/// `$x := call | call`; each call gets the value of the one before it as its last argument.
+/// `$x := call | call`. Each call gets the value of the one before it as its last argument.
 struct Pipeline {
   std::size_t line = 0;
-  std::vector<std::string> variables = {};  ///< that are set, two for a range over keys and values
+  std::vector<std::string> variables = {};  ///< those that it sets, two for a range over keys and values
   bool declares = false;                    ///< := and not =
   std::vector<Call> calls = {};
 };
@@ -48,7 +48,7 @@ struct Node {
   Block body = {}, otherwise = {};
 };
 
-/// What a file holds: its own text, and templates that it defines by name.
+/// The content of a file: its own text, and templates that it defines by name.
 struct Parsed {
   Block body;
   std::map<std::string, Block, std::less<>> defined;

@@ -21,7 +21,7 @@ json::value typed(std::string_view text, bool as_string) {
   return json::value(text);
 }
 
-/// Cuts at the first of `separators` that has no backslash before it; takes the backslashes away.
+/// Cuts at the first of `separators` that has no backslash before it, and removes the backslashes.
 std::string cut(std::string_view& rest, std::string_view separators) {
   std::string out;
   std::size_t i = 0;

@@ -1,4 +1,4 @@
-// Sections as `liqoctl info` shows them: a title in a rule, lines, aligned fields, and sections inside.
+// Sections as `liqoctl info` shows them: a ruled title, lines, aligned fields, and nested sections.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace liqoctl::text {
 
 struct Section {
   std::string title;
-  std::vector<std::string> lines;                           ///< first, as they are
+  std::vector<std::string> lines;                           ///< shown first, unchanged
   std::vector<std::pair<std::string, std::string>> fields;  ///< then "key:    value", values in one column
   std::vector<Section> sections;                            ///< then these, two columns further in
 };

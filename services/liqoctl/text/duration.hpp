@@ -8,9 +8,9 @@
 
 namespace liqoctl::text {
 
-/// What has passed, as kubectl shows ages: "21s", "5m3s", "12m", "3h20m", "4d".
+/// A duration as kubectl shows ages: "21s", "5m3s", "12m", "3h20m", "4d".
 std::string age(kube::Duration passed);
-/// The age of something made at an RFC 3339 time, "<unknown>" where that cannot be read.
+/// The age of something that was created at an RFC 3339 time; "<unknown>" if that cannot be read.
 std::string age_of(std::string_view created, kube::WallTime now);
 
 }  // namespace liqoctl::text

@@ -6,7 +6,7 @@
 
 namespace liqoctl::text {
 
-/// Wraps words in escape sequences where colours are on, and hands them through where they are off.
+/// Wraps words in escape sequences if colours are on, and returns them unchanged if they are off.
 struct Palette {
   bool colours = false;
 

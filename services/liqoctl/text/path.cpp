@@ -47,7 +47,7 @@ const json::value* step(const json::value& at, std::string_view part) {
   return nullptr;
 }
 
-/// The names by which step() finds what is there.
+/// The names by which step() finds the children of a value.
 std::vector<std::string_view> names_below(const json::value& at) {
   std::vector<std::string_view> names;
   if (const auto* object = at.if_object()) {

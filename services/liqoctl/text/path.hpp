@@ -1,4 +1,4 @@
-// Picking one value out of a document by a dotted path, as `--get` does.
+// Picks one value out of a document by a dotted path, as `--get` does.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace liqoctl::text {
 
-/// The value at a path such as "authentication.resourceslices": names of fields in any case, numbers for places in
-/// lists, names for entries of lists whose entries have a field `name`. A leading dot is allowed, and `[` and `]`
-/// around a part, so that names with dots can be said. Errors: Errc::missing with the names that would have been there.
+/// The value at a path such as "authentication.resourceslices". The parts are names of fields in any case, indices of
+/// lists, and names of list entries that have a field `name`. A leading dot is allowed. So are `[` and `]` around a
+/// part, for names with dots. Errors: Errc::missing with the names that the path could have continued with.
 kube::Result<kube::json::value> pick(const kube::json::value& root, std::string_view path);
 
 }  // namespace liqoctl::text

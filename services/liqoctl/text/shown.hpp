@@ -1,4 +1,4 @@
-// What somebody else wrote, as it is shown to people.
+// Text of other authors, made safe for a terminal.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace liqoctl::text {
 
-/// The words, cut to at most `max` bytes and without what a terminal acts on.
+/// The words, cut to at most `max` bytes and without characters that a terminal acts on.
 inline std::string shown(std::string_view words, std::size_t max = 512) {
   return kube::printable(kube::cut_text(words, max));
 }

@@ -1,4 +1,4 @@
-// "Did you mean" (core/common/nearest.hpp), among the words of this folder.
+// The "did you mean" of core/common/nearest.hpp, under the names of this folder.
 #pragma once
 
 #include "core/common/nearest.hpp"

@@ -7,8 +7,8 @@
 
 namespace liqoctl::text {
 
-/// The lines of the text, each of at most so many columns; a word that is longer has a line of its own. At least one
-/// line, also of nothing.
+/// The lines of the text, each of at most `columns` columns. A longer word has a line of its own. Returns at least one
+/// line, also for an empty text.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 }  // namespace liqoctl::text

@@ -23,13 +23,14 @@ std::string plain_scalar(const json::value& value) {
   return {text, std::to_chars(text, text + sizeof text, *number).ptr};
 }
 
-/// Words and forms that a YAML reader takes for something other than a string.
+/// Whether a YAML reader would take the text for something other than a string.
 bool reads_as_other(std::string_view text) {
   static const std::set<std::string, std::less<>> words{"null", "~",   "true", "false", "yes", "no",
                                                         "on",   "off", "y",    "n",     ".nan"};
   const std::string lower = kube::lower_case(text);
   if (words.contains(lower)) return true;
-  // Anything that begins as a number does: integers, floats, times, versions, base-60. Quantities with a suffix do not.
+  // True for anything that begins as a number: integers, floats, times, versions, base-60. Not for quantities with a
+  // suffix.
   if (!text.empty() && text.find_first_not_of("0123456789+-.:_eExXoabcdfABCDFTZ") == std::string_view::npos &&
       text.find_first_of("0123456789") != std::string_view::npos &&
       std::string_view("0123456789+-.").contains(text.front()))
@@ -58,7 +59,7 @@ class Writer {
  public:
   std::string out;
 
-  /// After "key:" or "-": a scalar on the same line, anything else below.
+  /// Writes what follows "key:" or "-": a scalar on the same line, anything else below.
   void value(const json::value& value, std::size_t indent, bool in_list) {
     if (const auto* object = value.if_object(); object && !object->empty()) {
       if (!in_list) out += "\n";

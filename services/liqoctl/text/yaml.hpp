@@ -1,4 +1,4 @@
-// Writing YAML: JSON trees as people read them. Reading it back with any YAML parser gives the same tree.
+// Writes YAML: JSON trees as people read them. Any YAML parser reads the same tree back.
 #pragma once
 
 #include <string>

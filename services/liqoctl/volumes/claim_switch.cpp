@@ -87,7 +87,7 @@ asio::awaitable<Result<Object>> ClaimSwitch::check_given(std::string volume) {
 asio::awaitable<Result<void>> ClaimSwitch::finish(MoveRecord record, std::string copy) {
   KUBE_CO_TRYV(moved_.still_mine());
   KUBE_CO_TRY(before, co_await cluster_.find(kinds::claims, moved_.key()));
-  // While the earlier claim is there, a late pod may have begun to write, and the copy is out of date.
+  // While the earlier claim exists, a late pod may have begun to write, and then the copy is out of date.
   if (before && before->uid() == record.uid) {
     if (auto free = co_await moved_.check_users(" since the copy was compared"); !free) {
       record.verified = false;
@@ -111,7 +111,7 @@ asio::awaitable<Result<void>> ClaimSwitch::finish(MoveRecord record, std::string
     KUBE_CO_TRYV(co_await moved_.set_policy(*source, "Delete"));
     KUBE_CO_TRYV(co_await moved_.wait_until_gone(kinds::volumes, {"", record.source}));
   }
-  // The record of this move goes with the volume.
+  // The record of this move is deleted with the volume.
   KUBE_CO_TRYV(co_await moved_.remove_volume(copy));
   cluster_.output().success(cluster_.scope(), moved_.words() + " is now at node " + record.node);
   if (moved_.asked().keep_source && kept)
@@ -139,7 +139,7 @@ asio::awaitable<Result<bool>> ClaimSwitch::go_on(MoveRecord record, std::string 
     moved_.say("an earlier move was interrupted before its copy was compared: the claim gets its volume back");
     KUBE_CO_TRYV(co_await remove_carriers(moved_));
     KUBE_CO_TRYV(co_await give(record, record.source, record.former_node));
-    // The record goes first: a crash after that leaves only a volume that nobody uses.
+    // The record is removed first: a crash after that leaves only an unused volume.
     KUBE_CO_TRYV(co_await moved_.forget(copy));
     KUBE_CO_TRYV(co_await moved_.remove_volume(record.source));
     co_return false;

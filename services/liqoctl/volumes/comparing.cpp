@@ -14,8 +14,8 @@ std::string octal(unsigned number, std::size_t digits) {
   return made;
 }
 
-/// A name in one line; different names have different lines. It has no blanks, which part it from what stands beside
-/// it: a link "a" to "b to c" is another one than a link "a to b" to "c".
+/// A name on one line. Different names have different lines. It has no blanks, because blanks separate it from other
+/// words: a link "a" to "b to c" differs from a link "a to b" to "c".
 std::string escaped(std::string_view name) {
   std::string made;
   for (const char c : name)
@@ -30,7 +30,7 @@ class Lister final : public Visitor {
  public:
   Lister(int to, Kept compared) : out_(to), compared_(compared) {}
   Result<void> end() {
-    // The line before has written the line break.
+    // The previous line has already ended with a line break.
     out_.buffer() += volume_end.substr(1);
     return out_.flush();
   }

@@ -22,20 +22,19 @@ namespace kinds = liqo::api::kinds;
 namespace annotations = liqo::api::annotations;
 using kube::Errc;
 
-/// One move, under its Lease: everything is looked at, the data is copied and compared, and the claim is switched. One
-/// thread.
+/// One move, under its Lease: it checks everything, copies and compares the data, and switches the claim. One thread.
 class Mover {
  public:
   Mover(Session& session, Cluster& cluster, const MoveLock& lock, const VolumeMove& asked)
       : moved_(session, cluster, lock, asked), switch_(moved_) {}
 
-  /// Finishes a move that was begun, and then moves what is not where it should be.
+  /// Finishes a move that was begun, and then moves the data if it is not at the target.
   asio::awaitable<Result<void>> run();
 
  private:
-  /// Copies, locks the claim, and makes sure that the copy has what the source has since then.
+  /// Copies, locks the claim, and copies again if the source has changed meanwhile.
   asio::awaitable<Result<void>> carry(model::MoveRecord& record, VolumeCopy& copy);
-  /// Cleans up, and says in the failure of carry() what is left, and what to do.
+  /// Cleans up, and adds to the failure of carry() what is left, and what to do.
   asio::awaitable<Result<void>> give_up(kube::Failure failure, std::string source);
 
   MovedClaim moved_;

@@ -1,5 +1,5 @@
-// Moves the data of a claim between clusters: it is copied and compared, then the claim takes the volume that has the
-// copy. Whatever interrupts it, one of both volumes is whole, and the same command goes on.
+// Moves the data of a claim between clusters: it is copied and compared, then the claim takes over the volume with the
+// copy. After any interruption one of both volumes is whole, and the same command continues.
 // Tested by test/cluster/tried/test_applications.py.
 #pragma once
 

@@ -32,7 +32,7 @@ asio::awaitable<Result<void>> remove_copy_claim(MovedClaim& moved, bool with_dat
   bool goes = false;
   if (with_data && !volume.empty()) {
     KUBE_CO_TRY(found, co_await cluster.find(kinds::volumes, {"", volume}));
-    // Whoever may make claims can make this one name any volume of the cluster.
+    // A user who may create claims can make this one name any volume of the cluster.
     goes = found && liqo::core::storage::is_volume_of(*found, *claim);
     if (goes) KUBE_CO_TRYV(co_await moved.set_policy(*found, "Delete"));
   }

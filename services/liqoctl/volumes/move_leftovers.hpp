@@ -1,4 +1,4 @@
-// What a move makes for as long as it lasts is removed: the pods that carry the data, and the claim of the copy.
+// Removes the temporary objects of a move: the pods that carry the data, and the claim of the copy.
 // Tested by test/cluster/tried/test_applications.py.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace liqoctl {
 
-/// Returns once they are gone.
+/// Removes the pods that carry the data. Returns once they are gone.
 asio::awaitable<Result<void>> remove_carriers(MovedClaim& moved);
-/// Returns once it is gone. With `with_data`, the data of its volume is deleted, too.
+/// Removes the claim of the copy, and with `with_data` the data of its volume. Returns once it is gone.
 asio::awaitable<Result<void>> remove_copy_claim(MovedClaim& moved, bool with_data);
-/// Takes away what a move has left that did not come to its switch; answers whether that was a claim.
+/// Removes the leftovers of a move that did not reach its switch. Returns whether there was a claim among them.
 asio::awaitable<Result<bool>> remove_leftovers(MovedClaim& moved);
 
 }  // namespace liqoctl

@@ -7,16 +7,16 @@
 
 namespace liqoctl {
 
-/// release() must be called before it is destroyed. One thread.
+/// Call release() before it is destroyed. One thread.
 class MoveLock {
  public:
   MoveLock(Cluster& cluster, asio::any_io_executor executor, kube::ObjectKey lease);
 
-  /// Errors: Errc::invalid_input where somebody else has it. A Lease of somebody else is watched for its whole term
-  /// first, in case it is not renewed.
+  /// Errors: Errc::invalid_input if another move holds it. Such a Lease is watched for its whole term first, in case it
+  /// is not renewed.
   asio::awaitable<Result<void>> acquire();
   asio::awaitable<void> release();
-  /// Whether it is certain that nobody else has it now.
+  /// Whether it is certain that no other move holds it now.
   bool is_held() const;
 
  private:

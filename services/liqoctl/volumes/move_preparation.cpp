@@ -38,7 +38,7 @@ std::string cluster_of(const Object& node) {
                                                                : "";
 }
 
-/// The node of the source's cluster on which its pod runs; "" = the scheduler chooses.
+/// The node in the source's cluster on which the reading pod runs; "" = the scheduler chooses.
 asio::awaitable<Result<std::string>> node_of_source(MovedClaim& moved, const Object& claim, std::string cluster) {
   const std::string noted(claim.annotation(annotations::selected_node));
   KUBE_CO_TRY(nodes, co_await moved.cluster().list(resources::nodes, ""));
@@ -54,7 +54,7 @@ asio::awaitable<Result<std::string>> node_of_source(MovedClaim& moved, const Obj
   co_return chosen;
 }
 
-/// Whether it is one of Liqo's StorageClass, with files.
+/// Checks that it is a claim of Liqo's StorageClass, with files.
 asio::awaitable<Result<void>> check_claim(MovedClaim& moved, const Object& claim) {
   if (claim.is_deleting())
     co_return kube::fail(Errc::invalid_input, "claim " + moved.key().text() + " is being deleted");
@@ -96,7 +96,7 @@ asio::awaitable<Result<std::string>> find_image(MovedClaim& moved) {
   co_return image;
 }
 
-/// Says which pods will find no node once the data is where this node is.
+/// Warns which pods will find no node once the data is in the cluster of this node.
 asio::awaitable<void> warn_of_stranded(MovedClaim& moved, const Object& node) {
   Cluster& cluster = moved.cluster();
   const ObjectKey key{moved.ns(), std::string(liqo::api::namespace_offloading_name)};
@@ -104,7 +104,7 @@ asio::awaitable<void> warn_of_stranded(MovedClaim& moved, const Object& node) {
   if (!offloading || model::may_run_on(node, *offloading ? &**offloading : nullptr)) co_return;
   std::vector<std::string> makers;
   for (const kube::Resource& kind : {stateful_sets, kinds::deployments})
-    // Who may not see them is told of the pods without them.
+    // A user who may not list the workloads gets the warning without their names.
     if (auto found = co_await cluster.list(kind, moved.ns()))
       std::ranges::move(model::makers_of(*found, moved.asked().claim), std::back_inserter(makers));
   cluster.output().warn(cluster.scope(),

@@ -1,4 +1,4 @@
-// Everything that a move needs is looked at before anything is made.
+// Checks everything that a move needs before anything is created.
 // Tested by test/cluster/tried/test_applications.py.
 #pragma once
 
@@ -12,13 +12,13 @@ namespace liqoctl {
 struct PreparedMove {
   Object claim;
   model::MoveRecord record;  ///< of this move, whose copy was not made yet
-  std::string source_node;   ///< where the pod runs that reads the data; "" = the scheduler chooses
+  std::string source_node;   ///< where the reading pod runs; "" = the scheduler chooses
   std::string target;        ///< the cluster that gets the data; "" = the one that the claim is in
   std::string image;         ///< of the pods that carry the data
 };
 
-/// Errors: Errc::invalid_input and Errc::missing with what stands in the way. Where the data is at the target already,
-/// what an earlier move has left is removed. Warns of pods that will find no node afterwards.
+/// Errors: Errc::invalid_input and Errc::missing with the obstacle. If the data is at the target already, the leftovers
+/// of an earlier move are removed. Warns of pods that will find no node afterwards.
 asio::awaitable<Result<PreparedMove>> prepare_move(MovedClaim& moved);
 
 }  // namespace liqoctl

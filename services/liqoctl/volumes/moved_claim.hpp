@@ -1,4 +1,4 @@
-// The claim that `liqoctl move volume` moves, with what every step of a move reads and writes.
+// The claim that `liqoctl move volume` moves, with the reads and writes that all steps of a move share.
 // Tested by test/cluster/tried/test_applications.py.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace liqoctl {
 
-/// A cluster, "" = the one that the claim is in.
+/// The name of a cluster in a sentence; "" = the one that the claim is in.
 std::string cluster_in_words(std::string_view cluster);
 
 /// The references that it gets must outlive it. One thread.
@@ -26,7 +26,7 @@ class MovedClaim {
   const VolumeMove& asked() const { return asked_; }
   const std::string& ns() const { return ns_; }
   kube::ObjectKey key() const { return {ns_, asked_.claim}; }
-  /// The claim that gets the copy, until this one takes its volume.
+  /// The claim with the copy, until the moved claim takes over its volume.
   kube::ObjectKey copy_key() const { return {ns_, model::move_name(asked_.claim)}; }
   /// A pod that carries the data.
   kube::ObjectKey carrier_key(model::Carrier carrier) const {
@@ -35,26 +35,25 @@ class MovedClaim {
   std::string words() const { return "the volume of claim " + key().text(); }
   void say(const std::string& what) { cluster_.output().info(cluster_.scope(), what); }
 
-  /// When the whole command must be over.
+  /// The time at which the whole command must be over.
   kube::Deadline deadline() const { return deadline_; }
-  /// The deadline of what takes seconds, such as making a volume or starting a pod.
+  /// The deadline of steps that take seconds, such as making a volume or starting a pod.
   kube::Deadline soon() const { return {std::min(deadline_.at, cluster_.clock().now() + patience)}; }
 
-  /// Errors: Errc::stopped where another move may have begun, because the Lease of this one was not renewed.
+  /// Errors: Errc::stopped if another move may have begun, because the Lease of this one was not renewed.
   Result<void> still_mine() const;
-  /// Errors: Errc::missing where there is none.
+  /// Errors: Errc::missing if there is no such object.
   asio::awaitable<Result<Object>> existing(const kube::Resource& kind, kube::ObjectKey key);
-  /// Errors: Errc::invalid_input where pods use the claim, but for those that carry its data. `when` follows their
-  /// names.
+  /// Errors: Errc::invalid_input if pods use the claim, except those that carry its data. `when` follows their names.
   asio::awaitable<Result<void>> check_users(std::string_view when);
   asio::awaitable<Result<void>> wait_until_gone(const kube::Resource& kind, kube::ObjectKey key);
 
   /// Sets annotations of a volume, and removes those that are null.
   asio::awaitable<Result<void>> note(std::string volume, kube::json::object notes);
   asio::awaitable<Result<void>> set_policy(std::string volume, std::string policy);
-  /// Concerns the volume that was looked at, not another one of its name.
+  /// Changes only the volume that was read, not another one of its name.
   asio::awaitable<Result<void>> set_policy(const Object& volume, std::string policy);
-  /// Drops the record of a copy: the next move copies anew, and the copy goes with its claim.
+  /// Deletes the record of a copy. The next move copies again, and the copy is deleted with its claim.
   asio::awaitable<Result<void>> forget(std::string copy);
   asio::awaitable<Result<void>> remove_volume(std::string name);
 

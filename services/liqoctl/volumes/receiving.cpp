@@ -88,7 +88,7 @@ class Receiver {
 
   Result<void> leave() {
     auto done = complete(open_.back().descriptor.get(), open_.back().meta, open_.back().path);
-    // The first directory stays open, to sync its file system at the end.
+    // The first directory stays open, for the sync of its file system at the end.
     if (open_.size() > 1) open_.pop_back();
     return done;
   }
@@ -149,7 +149,7 @@ class Receiver {
     return {{{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = meta.seconds, .tv_nsec = meta.nanoseconds}}};
   }
 
-  /// The owner is set first, because changing it clears the set-user-ID bits.
+  /// Sets the owner first, because changing it clears the set-user-ID bits.
   Result<void> complete(int file, const FileMeta& meta, const std::string& path) {
     if (::fchown(file, meta.uid, meta.gid) != 0) {
       if (errno != EPERM && errno != EINVAL) return failed("giving its owner to", path);
@@ -197,7 +197,7 @@ Result<Kept> receive_files(const std::string& directory, int from) {
     if (length < 0 && errno == EINTR) continue;
     if (length < 0) return failed("reading what is sent for", "");
     if (length == 0) return kube::fail(Errc::closed, "the stream of files has ended before its end");
-    // The directory is cleared only once the stream brings something: what is there may be a good copy.
+    // The directory is cleared only when the stream delivers something, because its content may be a good copy.
     if (!std::exchange(is_cleared, true)) KUBE_TRYV(clear_directory(number, "", 1));
     reader.feed(std::string_view(piece).substr(0, static_cast<std::size_t>(length)));
     while (true) {

@@ -41,7 +41,7 @@ asio::awaitable<Result<void>> clear_volumes(Cluster& cluster, VolumesIn where, b
       if (!removed && !removed.error().is_conflict())
         co_return kube::fail(std::move(removed.error()), "deleting the claim " + data.claim.text());
     }
-    // Kubernetes keeps the volume as long as the claim is there.
+    // Kubernetes keeps the volume as long as the claim exists.
     if (data.volume.empty() || (data.has_claim && !data.outlasts)) continue;
     KUBE_CO_TRYV(co_await cluster.remove(kinds::volumes, {"", data.volume}), "deleting the volume " + data.volume);
   }

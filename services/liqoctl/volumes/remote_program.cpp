@@ -18,10 +18,10 @@ using kube::async::TaskGroup;
 using Channel = kube::wire::CommandChannel;
 constexpr std::string_view last_word = volume_end;
 
-/// Bounds of what is kept of an output, of standard error, of a line in a message, and of a line.
+/// Bounds of a kept output, of standard error, of a line in a message, and of a line.
 constexpr std::size_t max_output = 64 * 1024, max_words = 8 * 1024, max_shown = 300, max_line = 256 * 1024;
 
-/// A program that runs. stop() must be called before it is destroyed.
+/// A running program. Call stop() before it is destroyed.
 class Running {
  public:
   Running(Cluster& cluster, const asio::any_io_executor& executor, RemoteProgram program)
@@ -43,7 +43,7 @@ class Running {
     co_return Result<void>();
   }
 
-  /// "" is the end.
+  /// The next piece of the output; "" is the end.
   asio::awaitable<Result<std::string>> read() { return command_->read(Channel::out); }
   asio::awaitable<Result<void>> write(const std::string& bytes) { return command_->write_stdin(bytes); }
   void end_input() { command_->close_stdin(); }
@@ -98,8 +98,8 @@ class Running {
   TaskGroup tasks_, listener_;
 };
 
-/// A kubelet may lose the end of a session, the result included, when the container runtime closes its side while this
-/// one still sends. Programs therefore end their output with a last word, which counts as success.
+/// Whether the end of a session was lost. A kubelet may lose it, with the result, if the container runtime closes its
+/// side while this one still sends. Programs therefore end their output with a last word, which counts as success.
 bool is_cut(const kube::Failure& failure) { return failure.code() == Errc::closed; }
 
 template <class Answered>
@@ -109,7 +109,7 @@ asio::awaitable<void> stop_all(std::vector<Running*> programs) {
   for (Running* program : programs) co_await program->stop();
 }
 
-/// Runs `body` until the deadline; then the programs are stopped, however it has ended.
+/// Runs `body` until the deadline. Then it stops the programs, however `body` ended.
 template <class Answered>
 Body<Answered> stopped_after(Cluster& cluster, kube::Deadline deadline, std::vector<Running*> programs,
                              Body<Answered> body) {
@@ -147,7 +147,7 @@ Body<std::string> run_piped(Running& from, Running& to, std::function<void(std::
     auto piece = co_await from.read();
     if (!piece) sent = std::unexpected(std::move(piece.error()));
     if (!piece || piece->empty()) break;
-    // The reader reports itself why it takes no more.
+    // The reader itself reports why it takes no more.
     is_taken = (co_await to.write(*piece)).has_value();
     if (!is_taken) break;
     seen(passed += piece->size());
@@ -157,7 +157,7 @@ Body<std::string> run_piped(Running& from, Running& to, std::function<void(std::
   to.end_input();
   auto out = co_await output_of(to);
   auto received = co_await to.end();
-  // Only the reader knows whether all has arrived.
+  // Only the reader knows whether all data has arrived.
   if (out && out->ends_with(last_word) && (received || is_cut(received.error()))) co_return out;
   if (!sent) co_return std::unexpected(std::move(sent.error()));
   if (!received) co_return std::unexpected(std::move(received.error()));
@@ -204,7 +204,7 @@ Body<std::uint64_t> run_compared(Running& one, Running& other) {
       there.erase(0, other_end + 1);
       ++lines;
     }
-    // One program has ended, or its line has no end.
+    // One program has ended, or its line does not end.
     if (here.size() > max_line || there.size() > max_line) co_return differs();
   }
   if (!here.empty() || !there.empty()) co_return differs();

@@ -12,7 +12,7 @@ using model::encode;
 using model::FileMeta;
 using Kind = ArchiveEntry::Kind;
 
-/// How many lines tell what was left out.
+/// The most lines about files that were left out.
 constexpr std::size_t max_notes = 20;
 
 FileMeta meta_of(const struct stat& about) {

@@ -25,7 +25,7 @@ using kube::string_at;
 using liqo::api::phase_of;
 using model::Carrier;
 
-/// How often the data is copied when connections are cut.
+/// The most attempts at copying the data when connections are cut.
 constexpr int max_attempts = 5;
 
 }  // namespace
@@ -34,7 +34,7 @@ asio::awaitable<Result<void>> VolumeCopy::begin() {
   KUBE_CO_TRYV(co_await remove_carriers(moved_));
   KUBE_CO_TRYV(co_await make_claim());
   const std::string& claim = moved_.asked().claim;
-  // At a provider the copy already has the name of the claim, by which pods find it.
+  // At a provider, the claim of the copy already has the moved claim's name, by which pods find it.
   const std::string to = move_.target.empty() ? moved_.copy_key().name : claim;
   KUBE_CO_TRYV(co_await make_carrier(Carrier::reads, claim, move_.source_node));
   KUBE_CO_TRYV(co_await make_carrier(Carrier::writes, to, moved_.asked().node));
@@ -82,8 +82,8 @@ asio::awaitable<Result<void>> VolumeCopy::wait_for_volume() {
   const Reason reason = [&]() -> asio::awaitable<std::string> {
     std::string said = co_await last_warning(cluster_, {.resource = kinds::claims, .key = moved_.copy_key()}, uid);
     if (!move_.target.empty() || uid.empty()) co_return said;
-    // In this cluster the claim that is to hold the data has the name of that UID. Whoever is to make its volume says
-    // long before liqod does why there is none.
+    // In this cluster, the claim that will hold the data is named by that UID. The provisioner of its volume reports
+    // why there is none long before liqod does.
     auto events = co_await cluster_.list(
         resources::events, "", "", "type=Warning,involvedObject.kind=PersistentVolumeClaim,involvedObject.name=" + uid);
     const std::string why = events ? model::newest_of_all(*events) : "";

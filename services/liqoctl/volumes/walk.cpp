@@ -18,7 +18,7 @@ using kube::Result;
 
 namespace {
 
-/// Bounds of the names in one directory, and of the files with several names that are recognised.
+/// Bounds of the names in one directory, and of the files whose several names are recognised.
 constexpr std::size_t max_names = 2'000'000, max_shared = 1'000'000;
 constexpr std::string_view lost_and_found = "lost+found";
 

@@ -15,7 +15,7 @@
 
 namespace liqoctl {
 
-/// The bits of a mode that are permissions.
+/// The permission bits of a mode.
 inline constexpr mode_t permissions = 07777;
 
 /// A file descriptor.
@@ -37,13 +37,14 @@ class Descriptor {
   int number_;
 };
 
-/// The failure (errno) of the last system call, which was `what`. `path` is below the volume, "" = the volume itself.
+/// The failure (errno) of the last system call, whose name is `what`. `path` is below the volume, "" = the volume
+/// itself.
 std::unexpected<kube::Failure> failed(std::string_view what, const std::string& path);
 
 /// Writes all of the bytes.
 kube::Result<void> write_all(int file, std::string_view bytes, const std::string& path);
 
-/// Opens a directory, but not through a link.
+/// Opens a directory; fails for a link.
 Descriptor open_directory(int parent, const std::string& name);
 
 std::string joined(const std::string& path, const std::string& name);
@@ -52,13 +53,13 @@ std::string joined(const std::string& path, const std::string& name);
 /// everywhere.
 kube::Result<std::vector<std::string>> names_in(int directory, const std::string& path);
 
-/// What a walk has come to. `path` is below the volume; `name` and `path` of the first directory are "".
+/// A file that a walk has reached. `path` is below the volume; `name` and `path` of the first directory are "".
 struct WalkedFile {
   std::string path, name;
   struct stat about{};
 };
 
-/// Is shown the files of a walk, directory by directory.
+/// Visits the files of a walk, directory by directory.
 class Visitor {
  public:
   Visitor() = default;
@@ -69,15 +70,15 @@ class Visitor {
   virtual kube::Result<void> leave() { return {}; }
   virtual kube::Result<void> file(const WalkedFile& file, int parent) = 0;
   virtual kube::Result<void> symlink(const WalkedFile& link, const std::string& target) = 0;
-  /// `first` is the path under which the file was seen before.
+  /// `first` is the path under which the file was visited before.
   virtual kube::Result<void> hard_link(const WalkedFile& link, const std::string& first) = 0;
   virtual void left_out(const std::string&) {}
 };
 
-/// Shows `visitor` all that is below the directory.
+/// Passes everything below the directory to `visitor`.
 kube::Result<void> walk(const std::string& directory, Visitor& visitor);
 
-/// Reads a file to its end and gives each piece to `take`. Fails where the size is not that of the walk.
+/// Reads a file to its end and passes each piece to `take`. Fails if its size is not that of the walk.
 kube::Result<void> read_file(int parent, const WalkedFile& walked,
                              const std::function<kube::Result<void>(const std::string& piece)>& take);
 

@@ -1,4 +1,4 @@
-// Where the content of a volume is written: to a descriptor, many small pieces at once, and into a digest.
+// Writes the content of a volume to a descriptor, many small pieces at once, and into a digest.
 // Tested by test/unit/programs/volume_files_test.py.
 #pragma once
 

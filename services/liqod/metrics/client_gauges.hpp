@@ -1,4 +1,4 @@
-// What a client of an API server keeps open, for metrics.
+// Gauges of the open connections and streams of a client of an API server.
 // Tested by test/cluster/namespaces/test_many_namespaces.py.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace liqod {
 
-/// While it lives, it adds the connections and streams of one client to those of the other clients of the same cluster.
+/// While it lives, it adds the connections and streams of its client to those of the other clients of the same cluster.
 class ClientGauges {
  public:
   /// `client` outlives it.

@@ -21,7 +21,7 @@ using kube::net::ServerResponse;
 constexpr std::string_view path = "/metrics";
 constexpr kube::Duration validity = 24h * 365;
 constexpr kube::Duration pause = 30s;
-/// While the files of a certificate are being replaced, one may be missing. Somebody hears of it after so many looks.
+/// While the files of a certificate are being replaced, one may be missing. This is logged after so many looks.
 constexpr int max_failed_looks = 10;
 
 bool is_same(const KeyAndCertificate& one, const KeyAndCertificate& other) {
@@ -63,7 +63,7 @@ void MetricsPort::show(const KeyAndCertificate& pair) {
 }
 
 kube::Result<std::uint16_t> MetricsPort::listen() {
-  // Requests here are GETs, and an answer takes some hundred KiB until it is fetched.
+  // Requests are GETs. An answer takes some hundred KiB until the client has fetched it.
   kube::net::HttpServerOptions options{.address = settings_.address,
                                        .port = settings_.port,
                                        .max_connections = 64,
@@ -110,7 +110,7 @@ asio::awaitable<void> MetricsPort::keep_certificate() {
     }
     failed_looks = 0;
     if (is_same(*pair, pair_)) continue;
-    // Files that are being replaced may not match.
+    // Files that are being replaced may not match each other.
     pair_ = std::move(*pair);
     if (const auto used = identity_.use_certificate(pair_); !used) {
       log_.warn("a new certificate of the metrics cannot be used", {{"error", used.error()}});
@@ -136,7 +136,7 @@ asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerRe
   } else if (settings_.secure) {
     if (auto admitted = co_await admit(request); !admitted) {
       refusal = std::move(admitted.error());
-      // Strangers can cause any number of refusals.
+      // Callers without rights can cause any number of refusals.
       if (const auto held_back = refusals_.note(refusal->sentence, clock_.now()))
         log_.warn("refused to tell the metrics", {{"address", request.peer_address},
                                                   {"status", refusal->status},
@@ -146,7 +146,7 @@ asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerRe
     }
   }
   if (refusal) co_return co_await kube::net::say(response, refusal->status, refusal->sentence, std::move(more));
-  // A client that has gone needs no answer.
+  // A client that has gone needs no response.
   static_cast<void>(co_await response.send(200, {{"content-type", kube::net::metrics_text_type}},
                                            std::string(text_.read(clock_.now()))));
 }

@@ -1,4 +1,4 @@
-// The port of /metrics: HTTPS for those whom the API server lets read it, or plain HTTP.
+// The port of /metrics: HTTPS for callers whom the API server lets read it, or plain HTTP.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -19,21 +19,21 @@
 
 namespace liqod {
 
-/// What the operator sets.
+/// Settings of the operator.
 struct MetricsPortSettings {
   std::string address;  ///< IP; "" = every address
   std::uint16_t port = 8082;
-  bool secure = true;              ///< HTTPS, with a token of somebody who may `get` the path /metrics
+  bool secure = true;              ///< HTTPS, for callers whose token may `get` the path /metrics
   std::string certificate_path{};  ///< directory with tls.crt and tls.key, read again every 30 s; "" = one of our own
-  std::string node_ip{};           ///< our own certificate is for it, beside the names of the Service
+  std::string node_ip{};           ///< an address in our own certificate, beside the names of the Service
   std::string ns = "liqo";         ///< of that Service
   PeerNames names = PeerNames::shown;
 };
 
-/// Order of use: listen(), then run(), which ends only by cancellation. One thread.
+/// Call listen() first, then run(), which ends only by cancellation. One thread.
 class MetricsPort {
  public:
-  /// `replica_api` is asked who may read; it and the others outlive this.
+  /// `replica_api` is asked who may read the metrics. It and the other arguments outlive this.
   MetricsPort(const kube::Environment& environment, kube::Api& replica_api, std::function<void()> refresh,
               MetricsPortSettings settings);
 
@@ -41,7 +41,7 @@ class MetricsPort {
   /// (a file of the certificate), Errc::tls (it cannot be used).
   kube::Result<std::uint16_t> listen();
   boost::asio::awaitable<void> run();
-  /// What the server has done; nothing before listen().
+  /// Counters of the server; empty before listen().
   kube::net::HttpServerCounters counters() const;
 
   boost::asio::awaitable<void> handle(const kube::net::ServerRequest& request, kube::net::ServerResponse& response);
@@ -52,7 +52,7 @@ class MetricsPort {
   kube::Result<kube::net::KeyAndCertificate> read_certificate() const;
   kube::Result<kube::net::KeyAndCertificate> make_certificate() const;
   boost::asio::awaitable<void> keep_certificate();
-  /// Says how long it is good for, and when it is to be renewed.
+  /// Shows in the metrics how long the certificate is valid, and sets when it is to be renewed.
   void show(const kube::net::KeyAndCertificate& pair);
   boost::asio::awaitable<std::expected<void, Refusal>> admit(const kube::net::ServerRequest& request);
 

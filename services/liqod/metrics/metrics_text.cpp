@@ -8,7 +8,7 @@
 
 namespace liqod {
 
-/// Puts numbers where metrics name a peer, its node, or the host of its API server.
+/// Replaces the values of labels that name a peer, its node, or the host of its API server by numbers.
 class MetricsText::PeerNumbers {
  public:
   std::string hide(std::string_view text) {
@@ -21,13 +21,13 @@ class MetricsText::PeerNumbers {
       if (begin < text.size()) out += number_of(text.substr(begin, end - begin));
       text.remove_prefix(end);
     }
-    // A consumer can name slices anew without end, so numbers of names that are gone are dropped.
+    // A consumer can invent names of slices without end, so numbers of names that are gone are dropped.
     std::erase_if(numbers_, [this](const auto& entry) { return entry.second.round != round_; });
     return out;
   }
 
  private:
-  /// Where the next value of such a label begins and ends; both at the end where there is none.
+  /// The begin and the end of the next value of such a label; both at the end of the text if there is none.
   static std::pair<std::size_t, std::size_t> find_name(std::string_view text) {
     static constexpr std::array<std::string_view, 6> labels = {"cluster=\"",   "cluster_id=\"", "host=\"",
                                                                "node_name=\"", "slice=\"",      "identity=\""};
@@ -35,7 +35,7 @@ class MetricsText::PeerNumbers {
       for (const std::string_view label : labels) {
         if (!text.substr(at + 1).starts_with(label)) continue;
         const std::size_t begin = at + 1 + label.size();
-        // Names of clusters, nodes and hosts have nothing that is escaped.
+        // Names of clusters, nodes and hosts contain nothing that is escaped.
         return {begin, std::min(text.find('"', begin), text.size())};
       }
     return {text.size(), text.size()};
@@ -51,7 +51,7 @@ class MetricsText::PeerNumbers {
   struct Number {
     std::size_t number = 0, round = 0;
   };
-  std::map<std::string, Number> numbers_;  // of the names that the last text had
+  std::map<std::string, Number> numbers_;  // of the names in the last text
   std::size_t next_ = 0, round_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The answer to /metrics.
+// The response body of /metrics.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace liqod {
 
-/// How the answers of this process name peers.
+/// How /metrics and the health port name peers.
 enum class PeerNames : std::uint8_t {
   shown,
-  numbered  ///< each peer is "peer-<n>", the same one for as long as the process lives
+  numbered  ///< each peer is "peer-<n>", and keeps its number as long as the process lives
 };
 
-/// Seconds of CPU that this thread has used.
+/// The seconds of CPU that this thread has used.
 double thread_cpu_seconds();
 
-/// All series as text. The text is made anew for each request as long as that takes at most a tenth of the thread's
-/// time, with a fifth of a second to start with; beyond that, the last text is answered again. One thread.
+/// All series as text. Writing the text may take at most a tenth of the thread's time, with a burst of a fifth of a
+/// second at the start. Within that it is written for each request; beyond it, the last text is returned again. One
+/// thread.
 class MetricsText {
  public:
-  /// `refresh` reads the figures that are not counted in `metrics` as they change; `used` answers the seconds of CPU
-  /// that have been used.
+  /// `refresh` updates the metrics that are not counted as they change. `used` returns the seconds of CPU used so far.
   MetricsText(kube::Metrics& metrics, std::function<void()> refresh, PeerNames names,
               std::function<double()> used = thread_cpu_seconds);
   ~MetricsText();
@@ -39,7 +39,7 @@ class MetricsText {
   kube::Metrics& metrics_;
   std::function<void()> refresh_;
   std::function<double()> used_;
-  std::unique_ptr<PeerNumbers> numbers_;  ///< none where peers are shown by name
+  std::unique_ptr<PeerNumbers> numbers_;  ///< null if peers are shown by name
   std::string text_;
   double left_ = burst;  ///< seconds of CPU
   kube::TimePoint at_;

@@ -1,4 +1,4 @@
-// The figures of the process itself and of its servers.
+// The metrics of the process itself and of its servers.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace liqod {
 
-/// The process's own figures (memory, CPU), as every Prometheus client library names them.
+/// The metrics of the process (memory, CPU), under the names of every Prometheus client library.
 class ProcessMetrics {
  public:
   explicit ProcessMetrics(kube::Metrics& metrics);
-  /// Reads the figures anew.
+  /// Reads the values again.
   void refresh();
 
  private:
@@ -20,7 +20,7 @@ class ProcessMetrics {
   kube::Counter cpu_;
 };
 
-/// What one server of the process has done: connections, and what was refused.
+/// The counters of one server of the process: connections, and refusals.
 class ServerMetrics {
  public:
   ServerMetrics(kube::Metrics& metrics, const std::string& server);

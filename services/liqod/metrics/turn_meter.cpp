@@ -6,8 +6,7 @@
 namespace liqod {
 namespace {
 
-// The shortest turn that anybody is told about is a hundred times as long. A stream of bytes has ten thousand turns a
-// second.
+// The shortest turn that is reported is a hundred times as long. A stream of bytes has ten thousand turns a second.
 constexpr double short_turn = 0.0005;
 
 }  // namespace

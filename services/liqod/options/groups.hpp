@@ -1,4 +1,4 @@
-// How the options of liqod are added to its command line, and read.
+// Adds the options of liqod to its command line, and reads them.
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ struct Texts {
 inline constexpr cli::Bounds any_port{.least = 1, .most = 65535};
 inline constexpr cli::Bounds port_or_none{.least = 0, .most = 65535};
 
-// The options by what they are about, in the order of the help. `options` and `texts` must outlive the reading.
+// The options by subject, in the order of the help. `options` and `texts` must outlive the reading.
 
 /// Which cluster is served, and at which addresses and ports this process answers.
 void add_cluster_options(cli::Command app, Options& options, Texts& texts);
@@ -40,9 +40,9 @@ void add_provider_options(cli::Command app, Options& options, Texts& texts);
 void add_reflection_options(cli::Command app, liqo::controllers::Settings& settings);
 /// How offloaded pods and consumers reach this cluster's API server and trust it, and the certificates that it issues.
 void add_identity_options(cli::Command app, Options& options, Texts& texts);
-/// What slices of consumers are granted. Fails where the defaults are malformed.
+/// The share of this cluster that slices of consumers are granted. Fails if the defaults are malformed.
 kube::Result<void> add_sharing_options(cli::Command app, Options& options);
-/// What consumers may do, and the ports at which this process decides about it and tells their figures.
+/// What consumers may do, and the ports at which this process reviews it and serves the usage of their pods.
 void add_admission_options(cli::Command app, Options& options, Texts& texts);
 /// How replicas share the work and end, and what they log.
 void add_process_options(cli::Command app, Options& options, Texts& texts);
@@ -52,7 +52,7 @@ cli::Option add_preset(cli::Command app, const char* name, std::string& into, co
 /// A text must be a DNS label.
 kube::Result<void> check_label(const std::string& text);
 
-/// Takes over what the texts say. Fails with the first mistake, which names its option.
+/// Parses the texts into the options. Fails with the first mistake, which names its option.
 kube::Result<void> read_texts(Texts texts, Options& options);
 
 }  // namespace liqod

@@ -21,7 +21,7 @@ ParsedOptions mistake(const std::string& text) {
   return {.exit_code = 2};
 }
 
-/// The pod that this runs in, or the host and the process.
+/// The pod that this process runs in, or the host and the process.
 std::string own_name() {
   if (const char* pod = std::getenv("POD_NAME")) return pod;
   char host[256] = "";

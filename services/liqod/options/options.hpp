@@ -16,7 +16,7 @@ struct Options {
   std::string context;
   liqo::controllers::Settings settings;
   std::string metrics_address = "0.0.0.0:8082";   ///< host:port of /metrics
-  bool metrics_secure = true;                     ///< HTTPS there, for those who may read it
+  bool metrics_secure = true;                     ///< HTTPS there, for callers with the right to read it
   std::string metrics_certificate_path;           ///< directory with tls.crt and tls.key; "" = one of its own
   std::string health_address = "0.0.0.0:8081";    ///< host:port of /healthz and /readyz
   PeerNames peer_names = PeerNames::shown;        ///< how those two ports name peers
@@ -25,10 +25,10 @@ struct Options {
   std::uint16_t webhook_port = 9443;              ///< 0 = no webhooks
   std::string webhook_url;                        ///< https://host[:port]; "" = by the Service liqo-webhook
   std::string webhook_failure_policy = "Fail";    ///< or Ignore
-  std::string webhook_client_ca_file;             ///< "" = everybody may ask the webhooks
+  std::string webhook_client_ca_file;             ///< "" = any caller may ask the webhooks
   std::vector<std::string> webhook_client_names;  ///< none = every certificate of that CA
   kube::Duration webhook_certificate_lifetime = std::chrono::hours(24 * 90);
-  std::uint16_t metric_agent_port = 0;  ///< 0 = consumers get no figures
+  std::uint16_t metric_agent_port = 0;  ///< 0 = consumers get no resource usage
   kube::Duration metric_agent_timeout = std::chrono::seconds(5);
   std::string kubelet_ca_file;  ///< "" = the CA of the cluster
   liqo::quota::LedgerSettings ledger;
@@ -36,13 +36,13 @@ struct Options {
   bool trusted_ca = false;  ///< consumers get no CA
   bool leader_elect = false;
   std::string identity;                                 ///< in the lease; "" = host name and process ID
-  kube::Duration stop_delay = std::chrono::seconds(5);  ///< webhooks are served so long after a signal to stop
+  kube::Duration stop_delay = std::chrono::seconds(5);  ///< webhooks are served so long after the signal to stop
   kube::LogLevel log_level = kube::LogLevel::info;
   kube::LogFormat log_format = kube::LogFormat::text;
 };
 
-/// What the command line asks for: options to run with, or the exit code (0 after --help, 2 after a mistake, which has
-/// been told in one line on standard error).
+/// The result of the command line: options to run with, or the exit code. That is 0 after --help, and 2 after a
+/// mistake, which was printed in one line on standard error.
 struct ParsedOptions {
   std::optional<Options> options;
   int exit_code = 0;

@@ -11,7 +11,8 @@ namespace {
 
 auto wrong(std::string text) { return kube::fail(kube::Errc::invalid_input, std::move(text)); }
 
-/// Entries "key=value"; the first '=' ends the key. Values of labels have a form, those of annotations have none.
+/// Entries "key=value"; the first '=' ends the key. Values of labels must be well-formed, those of annotations are
+/// free.
 kube::Result<void> read_entries(const std::vector<std::string>& texts, bool are_labels,
                                 std::map<std::string, std::string>& out) {
   for (const std::string& text : texts) {
@@ -82,7 +83,7 @@ kube::Result<void> read_lists(Texts& texts, liqo::controllers::Settings& setting
   return {};
 }
 
-/// How this cluster's API server is reached and known.
+/// The address and CA of this cluster's API server, and which offloaded pods get tokens for it.
 kube::Result<void> read_server(const Texts& texts, Options& options) {
   auto& settings = options.settings;
   if (!options.ca_override.empty()) {

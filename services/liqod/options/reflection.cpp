@@ -6,13 +6,13 @@
 namespace liqod {
 namespace {
 
-/// Whether a text names a key of labels and annotations or, where `patterns` are, all keys of a domain.
+/// Whether a text names a key of labels and annotations or, with `patterns`, all keys of a domain.
 bool names_keys(std::string_view text, bool patterns) {
   const bool is_domain = patterns && text.ends_with("/*");
   return liqo::core::is_label_key(is_domain ? std::string(text.substr(0, text.size() - 1)) + "x" : std::string(text));
 }
 
-/// Keys separated by commas, which replace the preset ones; "" means none.
+/// Keys separated by commas, which replace the default ones; "" means none.
 void add_keys(cli::Command app, const char* name, std::vector<std::string>& into, const char* what,
               bool patterns = false) {
   const auto read = [&into, patterns](const std::vector<std::string>& texts) -> kube::Result<void> {
@@ -30,7 +30,7 @@ void add_keys(cli::Command app, const char* name, std::vector<std::string>& into
   app.list(name, read, what).allow_empty();
 }
 
-/// Custom resources, which are in no table of kinds.
+/// Custom resources, which are not in the table of kinds.
 void add_custom_resources(cli::Command app, liqo::controllers::Settings& settings) {
   const auto read = [&settings](const std::vector<std::string>& texts) -> kube::Result<void> {
     for (const std::string& text : texts) {

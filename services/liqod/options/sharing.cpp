@@ -6,7 +6,8 @@ namespace liqod {
 
 kube::Result<void> add_sharing_options(cli::Command app, Options& options) {
   auto& slices = options.settings.slices;
-  // Each of these can also be a key of the ConfigMap liqo-sharing-policy, which wins and is read while liqod runs.
+  // Each of these can also be a key of the ConfigMap liqo-sharing-policy, which takes precedence and is read while
+  // liqod runs.
   const auto add_policy = [app, &slices](const char* name, const char* what) {
     const auto read = [&slices, name](const std::vector<std::string>& values) {
       return liqo::core::set_policy(slices, name, kube::join(values, ","));

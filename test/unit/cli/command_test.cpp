@@ -6,7 +6,7 @@ namespace {
 
 using Line = cli::Program::Line;
 
-/// What a program with one flag makes of the words behind its name.
+/// A program with one flag, and its reading of the words after its name.
 struct Fixture {
   cli::Program program{"prog", "does things", "prog 1"};
   cli::Command app = program.root();

@@ -1,4 +1,4 @@
-// docs/metrics.md, made of the families that the code declares: "write FILE", or "check FILE".
+// docs/metrics.md, generated from the families that the code declares: "write FILE", or "check FILE".
 #include <fstream>
 #include <iostream>
 #include <iterator>

@@ -52,7 +52,7 @@ struct World : testing::BasicSimulatedCluster<Refusing> {
     REQUIRE(server.update({resource_slices, key}, edit, "rome").has_value());
   }
   void remove(const char* name) { REQUIRE(server.remove(resource_slices, {"rome", name}, {}, "rome").has_value()); }
-  /// How the slice was answered: "Accepted", "Denied", or "" before that.
+  /// The answer to the slice: "Accepted", "Denied", or "" before that.
   std::string answered(const char* name) {
     const auto slice = server.get(resource_slices, {"rome", name});
     if (!slice) return "";
@@ -70,7 +70,7 @@ struct World : testing::BasicSimulatedCluster<Refusing> {
         sum += kube::Quantity::from_json(*cpu).value_or(kube::Quantity());
     return sum;
   }
-  /// Whether that comes to hold, while at no time more is granted than there is.
+  /// Whether that becomes true, while at no time more is granted than there is.
   bool reaches(const std::function<bool()>& holds) {
     const auto looked = [&] {
       REQUIRE(granted() <= kube::Quantity(8));
@@ -98,7 +98,7 @@ TEST_CASE("slices of a class share a pool, and never get more, whatever answers 
     world.ask("bronze", "2");
     world.ask("other", "1", "default");
     CHECK(world.reaches([&] { return world.answered("silver") == "Denied" && world.has("bronze", "2"); }));
-    // What one gives back another gets.
+    // One slice gets what another gives back.
     world.change("gold", "2");
     CHECK(world.reaches([&] { return world.has("gold", "2") && world.has("silver", "4"); }));
     // A denied edit changes nothing.
@@ -120,7 +120,7 @@ TEST_CASE("a slice that cannot be answered holds up no other, and each answer is
   CHECK(world.reaches([&] { return world.has("silver", "4"); }));
   CHECK(world.answered("gold").empty());
   world.transport.refused.clear();
-  // It is told once the answer has come back.
+  // The line is written once the answer has come back.
   CHECK(world.reaches([&] {
     return world.told.str() ==
            "rome/silver: accepted: it fits into the pool\n"

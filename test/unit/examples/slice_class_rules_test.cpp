@@ -14,7 +14,7 @@ constexpr std::string_view now_text = "2026-01-01T00:00:00Z";
 kube::WallTime now() { return *kube::parse_time(now_text); }
 pool::Amounts the_pool() { return *pool::read_pool("cpu=8,pods=100"); }
 
-/// A slice that asks for so much cpu. Where it was granted some before, `granted` says how much.
+/// A slice that requests so much cpu. `granted` is its earlier grant, if it has one.
 kube::Object a_slice(std::string_view name, std::string_view cpu, std::string_view granted = {},
                      std::string_view reason = {}) {
   kube::Object slice(json::object{
@@ -56,7 +56,7 @@ TEST_CASE("a pool is read from the command line, or what is wrong with it is sai
 TEST_CASE("who gets what of the pool") {
   constexpr std::string_view fits = "it fits into the pool";
   const kube::Object has_six = a_slice("b", "6", "6", "FromPool");
-  // Of a denied edit counts what it has, not what it asks for.
+  // A denied edit counts with its grant, not with its request.
   const kube::Object wants_sixty = a_slice("b", "60", "6", "PoolExhausted");
   using Slices = std::vector<kube::Object>;
   for (const auto& [wanted, others, says] :
@@ -66,7 +66,7 @@ TEST_CASE("who gets what of the pool") {
         {a_slice("a", "2"), {has_six}, fits},
         {a_slice("a", "2"), {wants_sixty}, fits},
         {a_slice("a", "3"), {wants_sixty}, "3 of cpu is more than the 2 that is left"},
-        // What it has itself does not count against it.
+        // Its own grant does not count against it.
         {a_slice("a", "8", "6", "FromPool"), {a_slice("a", "8", "6", "FromPool")}, fits},
         {a_slice("a", "-1"), {}, "cpu is less than nothing"},
         {a_slice("a", "many"), {}, "spec.resources: \"many\" is not a quantity"},

@@ -22,7 +22,7 @@ namespace json = kube::json;
 namespace kinds = liqo::api::kinds;
 using kube::Errc;
 
-/// All that commands ask for beside what every server has.
+/// The kinds that commands request besides those of every server.
 constexpr kube::Resource served[] = {
     kinds::virtual_nodes,
     kinds::shadow_pods,
@@ -95,7 +95,7 @@ class WholeBody final : public kube::net::Body {
   std::string text_;
 };
 
-/// A list that begins and goes on.
+/// The body of a list that begins and does not end.
 class EndlessBody final : public kube::net::Body {
  public:
   explicit EndlessBody(kube::async::Clock& clock) : clock_(clock) {}
@@ -117,7 +117,7 @@ kube::net::Response refused(int code, std::string reason, std::string message = 
           .body = std::make_unique<WholeBody>(json::serialize(refusal.document()))};
 }
 
-/// The link to a cluster, with the manners that the test has given it.
+/// The link to a cluster, with the behaviour that the test has set.
 class TestConnection final : public Connection, public kube::net::Transport, public kube::net::Upgrader {
  public:
   explicit TestConnection(TestCluster& cluster) : cluster_(cluster), link_(cluster.link()) {}
@@ -162,7 +162,7 @@ class TestConnection final : public Connection, public kube::net::Transport, pub
   kube::testing::SimTransport link_;
 };
 
-/// The way to an address where nobody listens.
+/// The way to an address where no server listens.
 class NoConnection final : public Connection, public kube::net::Transport, public kube::net::Upgrader {
  public:
   explicit NoConnection(std::string address) : address_(std::move(address)) {}

@@ -1,4 +1,4 @@
-// Commands of liqoctl on virtual time, against API servers in memory.
+// Runs commands of liqoctl on virtual time, against API servers in memory.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ namespace liqoctl::test {
 
 class TestCluster;
 
-/// How a command ended, and what it said.
+/// The exit code of a command, and its output.
 struct Done {
   int code = 0;
   std::string out, err;
@@ -34,14 +34,14 @@ struct Done {
 class CommandWorld {
  public:
   TerminalTraits traits;
-  std::string typed;  ///< what whoever is asked answers
+  std::string typed;  ///< the user's answer to a question
 
-  /// Runs the program with these words, which blanks separate; the cluster at home and the provider's are named by
-  /// `--kubeconfig` and `--remote-kubeconfig`.
+  /// Runs the program with these words, which blanks separate. `--kubeconfig` and `--remote-kubeconfig` name the
+  /// cluster at home and the provider's.
   Done run(std::string_view words);
   Done run(std::string_view words, const TestCluster& home);
   Done run(std::string_view words, const TestCluster& home, const TestCluster& provider);
-  /// Runs what no command does, with the cluster at home.
+  /// Runs a coroutine that is no command, with the cluster at home.
   Done run(Run command, const TestCluster& home);
 
   kube::testing::Simulator& simulator() { return simulator_; }
@@ -56,45 +56,45 @@ class CommandWorld {
   std::map<std::string, TestCluster*> clusters_;  ///< by the address of its server
 };
 
-/// A cluster that is called `name`, in which Liqo's kinds and its ID are, and what a test puts there.
+/// A cluster with the name `name`, which has Liqo's kinds, its ID, and the objects of the test.
 class TestCluster {
  public:
   TestCluster(CommandWorld& world, std::string name);
 
-  /// Stores an object as it is, with its status and whatever else `rest` (JSON) has.
+  /// Stores an object as it is, with its status and the other fields in `rest` (JSON).
   void add(const kube::Resource& resource, const kube::ObjectKey& key, std::string_view rest = "{}");
-  /// Merges (RFC 7386) into an object that is there.
+  /// Merges JSON (RFC 7386) into an existing object.
   void change(const kube::Resource& resource, const kube::ObjectKey& key, std::string_view patch);
   void remove(const kube::Resource& resource, const kube::ObjectKey& key);
   bool has(const kube::Resource& resource, const kube::ObjectKey& key);
-  /// A copy of an object that is there.
+  /// A copy of an existing object.
   kube::Object get(const kube::Resource& resource, const kube::ObjectKey& key);
-  /// The namespace of a peer, as liqoctl peer makes it; answers its name.
+  /// The namespace of a peer, as liqoctl peer makes it. Returns its name.
   std::string add_tenant_namespace(const std::string& peer);
-  /// How many writes have reached it.
+  /// The number of writes that have reached it.
   std::size_t writes() const { return server_.writes().size(); }
 
   const std::string& name() const { return name_; }
-  /// Of its server: "127.0.0.1:6443".
+  /// The address of its server: "127.0.0.1:6443".
   const std::string& address() const { return address_; }
   std::string kubeconfig() const { return world_.files().at(name_ + ".yaml"); }
-  /// Writes the kubeconfig, with what its user and its cluster are to be (JSON).
+  /// Writes the kubeconfig, with these fields of its user (JSON) and this name of its cluster.
   void write_kubeconfig(std::string_view user = "{}", std::string_view cluster_name = {}) const;
   kube::testing::FakeApiServer& server() { return server_; }
   kube::testing::SimLink& link() { return link_; }
   CommandWorld& world() { return world_; }
 
-  // How it differs from a server that answers everybody at once, by the paths that are read.
+  // The differences from a server that answers every request at once, by the paths that are read.
   std::set<std::string, std::less<>> forbidden;
   std::set<std::string, std::less<>> endless;  ///< lists that begin, go on, and never end
   std::set<std::string, std::less<>> broken;   ///< reading these breaks the connection
-  bool is_locked = false;                      ///< it knows nobody
-  bool is_gone = false;                        ///< nobody listens at its address
-  std::string unreviewed;                      ///< the webhook that no change can be asked for
-  std::chrono::seconds ahead{0};               ///< by so much its clock
+  bool is_locked = false;                      ///< it knows no user
+  bool is_gone = false;                        ///< no server listens at its address
+  std::string unreviewed;                      ///< the webhook that cannot be called about any change
+  std::chrono::seconds ahead{0};               ///< how far its clock is ahead
   std::function<void(std::string_view path)> before_reading;
   std::vector<std::string> asked;  ///< paths that were read
-  std::set<std::string> tokens;    ///< by which it was asked
+  std::set<std::string> tokens;    ///< the tokens of its callers
 
  private:
   CommandWorld& world_;
@@ -105,7 +105,7 @@ class TestCluster {
 
 /// The JSON of a text that is valid.
 kube::json::value parsed(std::string_view text);
-/// Whether a line of the text begins so (as a regular expression).
+/// Whether a line of the text begins with this regular expression.
 bool has_line(const std::string& text, const std::string& begin);
 /// The words of each line.
 std::vector<std::vector<std::string>> words_of(const std::string& text);

@@ -19,7 +19,7 @@ struct InstalledCluster {
   /// Installs it with these values ("replicas=3").
   explicit InstalledCluster(const std::vector<std::string>& values = {}) {
     rome.remove(resources::config_maps, {"liqo", "liqo-clusterid-configmap"});
-    // An API server serves a CRD a moment after it was written.
+    // An API server serves a kind a moment after its CRD was written.
     rome.before_reading = [this](std::string_view path) {
       const std::string definitions = kinds::custom_resource_definitions.path("") + "/";
       const kube::ObjectKey key{"", std::string(path.substr(std::min(path.size(), definitions.size())))};
@@ -40,7 +40,7 @@ struct InstalledCluster {
   }
 
   Done run(const std::string& words) { return world.run(words, rome); }
-  /// The state of all that is stored.
+  /// The version of the whole store.
   std::uint64_t version() { return rome.server().store().version(); }
 };
 

@@ -1,4 +1,4 @@
-// Clusters that peer: what milan, a provider, has of its consumer rome, and what rome has of milan.
+// Clusters that peer: the objects of milan, a provider, about its consumer rome, and those of rome about milan.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ namespace resources = kube::resources;
 inline const kube::ObjectKey tenant_of_rome{"liqo-tenant-rome", "rome"};
 /// The slice of rome, as milan has it.
 inline const kube::ObjectKey slice_of_rome{"liqo-tenant-rome", "milan"};
-/// A slice that rome asks milan for.
+/// A slice that rome requests from milan.
 inline const kube::ObjectKey pool{"liqo-tenant-milan", "pool"};
 inline const kube::ObjectKey deployment_of_liqod{"liqo", "liqod"};
 
-/// milan has denied its consumer's slice, and does not look at one in the name of turin.
+/// milan has denied its consumer's slice, and ignores one in the name of turin.
 inline void add_consumer_rome(TestCluster& milan) {
   milan.add_tenant_namespace("rome");
   milan.add(kinds::tenants, tenant_of_rome, R"({"spec": {"clusterID": "rome", "tenantCondition": "Active"}})");
@@ -42,13 +42,13 @@ inline void add_peer(TestCluster& cluster, const std::string& id, const std::str
               R"({"spec": {"clusterID": ")" + id + R"("}, "status": )" + status + "}");
 }
 
-/// rome gets no answer from milan.
+/// milan does not respond to rome.
 inline void silence_milan(TestCluster& rome) {
   add_peer(rome, "milan", R"({"conditions": [{"type": "APIServerStatus", "status": "Error",
       "lastTransitionTime": "2026-01-01T06:28:52Z"}]})");
 }
 
-/// The slice `pool`, of which milan has to be told; it bears the labels of one that is to be replicated there.
+/// Adds the slice `pool`, with the labels of one that is to be replicated to milan.
 inline void add_pool(TestCluster& rome, std::string_view rest) {
   rome.add(kinds::resource_slices, pool, R"({"metadata": {"labels": {"liqo.io/remote-cluster-id": "milan",
       "liqo.io/replication": "true", "liqo.io/remoteID": "milan"}}})");
@@ -61,7 +61,7 @@ inline void deny_pool(TestCluster& rome) {
               R"({"status": {"conditions": [{"type": "Resources", "status": "Denied", "message": "no room"}]}})");
 }
 
-/// Nobody runs liqod there.
+/// Scales liqod there to none.
 inline void stop_liqod(TestCluster& cluster) {
   cluster.add(kinds::deployments, deployment_of_liqod, R"({"spec": {"replicas": 0}})");
 }

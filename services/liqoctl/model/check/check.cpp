@@ -35,7 +35,7 @@ constexpr std::size_t max_named = 3;
 
 std::string some_of(const std::vector<std::string>& names) { return kube::join_some(names, max_named); }
 
-/// What a kubelet says of an image that it has not got, without the names of its own parts.
+/// The reason of a kubelet why an image is missing, without the names of the kubelet's own parts.
 std::string why_not_pulled(std::string_view reason, std::string_view message) {
   for (const std::string_view before : {"desc = ", "ErrImagePull: "})
     if (const std::size_t at = message.rfind(before); at != std::string_view::npos)
@@ -63,7 +63,7 @@ bool has_usual_amount(std::string_view resource) { return resource == "pods" || 
 
 std::string peer_id(const kube::Object& peer) { return shown(string_at(peer.spec(), {"clusterID"})); }
 
-/// How a daemon does not run.
+/// The states of a daemon that does not run.
 constexpr std::string_view scaled_to_none = "is scaled to none", not_up = "is not up: ";
 
 std::int64_t replicas_of(const kube::Object& deployment) { return kube::int_at(deployment.spec(), {"replicas"}); }
@@ -92,7 +92,7 @@ Finding judge_kinds(const std::vector<json::value>& wanted, const std::vector<ku
     } else if (!kube::has_condition(*found, "Established")) {
       unserved.push_back(name);
     } else if (const auto lacks = lost_between(manifest, found->tree()); !lacks.empty()) {
-      // What takes more than this version is not replaced by it.
+      // A CRD that allows more than this version's is not replaced by it.
       if (const auto more = lost_between(found->tree(), manifest); !more.empty())
         other.push_back(name + " (it does not take " + lacks.front() + ", and takes " + shown(more.front()) + ")");
       else
@@ -274,7 +274,7 @@ Finding judge_quotas(const std::vector<kube::Object>& quotas, const std::vector<
   if (quotas.empty()) return open("quotas", "nothing is granted to others");
   std::vector<std::string> full;
   for (const kube::Object& quota : quotas) {
-    // What ends in one of these makes no room.
+    // The end of a pod in such a Quota makes no room for new pods.
     if (liqo::api::Quota(quota).is_cordoned() || is_quota_drained(quota, tenants)) continue;
     const json::object used = counted_use(quota.status());
     for (const auto& [key, amount] : kube::object_at(quota.spec(), {"resources"})) {

@@ -1,4 +1,4 @@
-// Whether the parts of an installation reach each other: webhooks, API servers, kubelet APIs, metrics and figures.
+// Judges whether the parts of an installation reach each other: webhooks, API servers, kubelet APIs, metrics and usage.
 #include <algorithm>
 
 #include "core/common/control_plane.hpp"
@@ -74,7 +74,7 @@ ApiServerAddress told_address(const kube::Object* deployment, const std::vector<
       return address;
     }
   }
-  // In a pod there is no other.
+  // A liqod in a pod has no other address.
   if (!deployment) address.url = own_server;
   return address;
 }

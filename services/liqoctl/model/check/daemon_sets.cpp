@@ -82,7 +82,7 @@ std::string roll_in_words(const kube::Object& set) {
 
 std::string affinity_diff(const kube::Object& before, const kube::Object& after) {
   const std::vector<std::string> old = lines_of(before), now = lines_of(after);
-  // One side is the other one with lines put in: what they share comes in the same order.
+  // One side is the other one with lines inserted, so shared lines come in the same order.
   const auto is_longer = now.size() >= old.size();
   const std::vector<std::string>&shorter = is_longer ? old : now, &longer = is_longer ? now : old;
   std::string out = "  spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution:\n";

@@ -1,4 +1,4 @@
-// Whose policy is where, and whether it can be read.
+// The namespaces with the policies of consumers, and whether those policies can be read.
 #include <algorithm>
 
 #include "core/admission/tenant_policy.hpp"
@@ -62,7 +62,7 @@ kube::Result<void> check_is_consumer(std::string_view id, const PeerTraces& trac
 void add_policies(std::vector<kube::Object>& tenants, const std::vector<kube::Object>& namespaces) {
   for (kube::Object& tenant : tenants) {
     const auto ns = std::ranges::find(namespaces, tenant.ns(), [](const kube::Object& one) { return one.name(); });
-    // A consumer may have written one.
+    // A consumer may have written this annotation.
     if (tenant.has_annotation(annotation_key))
       kube::ensure_object(tenant.mutable_metadata(), "annotations").erase(annotation_key);
     const std::string_view consumer = kube::string_at(tenant.spec(), {"clusterID"});

@@ -32,7 +32,7 @@ constexpr std::size_t max_value = 160, max_policy = 60;
 
 std::string shown(std::string_view words) { return text::shown(words, max_value); }
 
-/// The status of the condition of that type, "" where there is none.
+/// The status of the condition of that type, "" if there is none.
 std::string condition(const Object& object, std::string_view type) {
   const json::object* found = kube::find_condition(object.status(), type);
   return found ? shown(string_at(*found, {"status"})) : std::string();
@@ -53,7 +53,7 @@ std::string policy_of(const Object& tenant) {
   return tenant.has_annotation(key) ? policy_in_words(tenant.annotation(key), max_policy) : "?";
 }
 
-/// What new pods find of what a Quota grants; one that is closed takes none.
+/// The free resources of a Quota for new pods; one that is closed takes none.
 std::string free_in_words(const Object& quota) {
   const liqo::api::Quota view(quota);
   if (view.is_drained()) return "nothing";
@@ -119,7 +119,7 @@ std::vector<Column> columns(const kube::Resource& resource) {
   return {};
 }
 
-/// Whether a field holds a key, a certificate or a request: nothing that a person reads.
+/// Whether a field holds a key, a certificate or a request, which people do not read.
 bool is_opaque(std::string_view key) {
   for (const std::string_view known : {"csr", "publicKey", "signature", "signedCRT", "ca", "nonce"})
     if (key == known) return true;
@@ -272,7 +272,7 @@ std::string description(const Object& object, const std::vector<Object>& events,
   head.sections.push_back(fields("Status", object.status()));
   std::string out = text::render(head);
 
-  // What others have written is not cut here: it is asked for in full.
+  // Text of others is not cut here, because this command shows the object in full.
   const auto whole = [](std::string_view words) { return kube::printable(words); };
   std::vector<text::Row> rows;
   for (const json::value& condition : array_at(object.status(), {"conditions"}))

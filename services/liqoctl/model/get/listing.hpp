@@ -1,4 +1,4 @@
-// How objects are listed: the kinds that `get` and `describe` know, and their columns. Pure.
+// Lists objects: the kinds that `get` and `describe` know, and their columns. Pure.
 #pragma once
 
 #include <string>
@@ -20,20 +20,20 @@ struct ListedKind {
 };
 const std::vector<ListedKind>& listed_kinds();
 
-/// Puts on each Quota what is shown of the Tenant in its namespace: its consumer, and that it is drained.
+/// Adds to each Quota the state of the Tenant in its namespace: its consumer, and whether it is drained.
 void add_consumers(std::vector<kube::Object>& quotas, const std::vector<kube::Object>& tenants);
 
-/// A table of objects of one kind, sorted by namespace and name. `wide` adds columns. Tenants have their policies on
-/// them (add_policies), and Quotas their consumers (add_consumers).
+/// A table of objects of one kind, sorted by namespace and name. `wide` adds columns. Tenants must have their policies
+/// (add_policies()), and Quotas their consumers (add_consumers()).
 std::string listing(const ListedKind& kind, const std::vector<kube::Object>& objects, bool wide, kube::WallTime now);
 
-/// One object in full (a Tenant as listing() has it): identity, labels, spec, status, conditions, then the Events about
-/// it. Nothing is cut; keys and certificates are shown by their size only.
+/// One object in full: identity, labels, spec, status, conditions, then the Events about it. A Tenant must have its
+/// policy (add_policies()). Nothing is cut. Of keys and certificates only the size is shown.
 std::string description(const kube::Object& object, const std::vector<kube::Object>& events, kube::WallTime now,
                         const text::Palette& palette);
 
-/// The object and its Events, the oldest first, as `-o` prints them: {"object": {…}, "events": […]}, with the text of
-/// its "policy" where there is one.
+/// The object and its Events, the oldest first, in the form of `-o`: {"object": {…}, "events": […]}. If it has a
+/// "policy", the text of that is added.
 kube::json::object forge_description(const kube::Object& object, const std::vector<kube::Object>& events,
                                      std::string_view policy = {});
 

@@ -15,7 +15,7 @@ namespace {
 
 using kube::string_at;
 
-/// The amounts of `wanted` that `has` does not have, without those that no node can have.
+/// The amounts of `wanted` that `has` lacks, except those that no node can have.
 json::object differing(const json::object& wanted, const json::object& has) {
   json::object out;
   for (const auto& [key, amount] : wanted) {

@@ -24,7 +24,7 @@ using kube::string_at;
 using text::Section;
 using text::shown;
 
-/// A pod that is not as it should be, or nothing.
+/// The state of a pod that is not as it should be; no value for others.
 std::optional<json::object> trouble(const kube::Object& pod) {
   const std::string_view phase = liqo::api::phase_of(pod);
   const json::array& containers = array_at(pod.status(), {"containerStatuses"});
@@ -39,7 +39,7 @@ std::optional<json::object> trouble(const kube::Object& pod) {
       {"status", phase}, {"readyContainers", ready}, {"totalContainers", total}, {"restarts", restarts}};
 }
 
-/// A line in the place of what cannot be read.
+/// A line in place of a part that cannot be read.
 std::string unknown(std::string_view why, const text::Palette& palette) {
   return palette.warn("?") + "  unknown (" + kube::printable(why) + ")";
 }
@@ -83,7 +83,7 @@ Section peerings_section(const json::value& peerings, const text::Palette& palet
     one.fields = {{"Role", kube::printable(string_at(peer, {"role"}))},
                   {"Networking status", health_in_words(string_at(peer, {"networkingStatus"}), palette)},
                   {"Authentication status", health_in_words(string_at(peer, {"authenticationStatus"}), palette)}};
-    // Towards a consumer nothing is offloaded: what counts is what it is lent.
+    // Nothing is offloaded to a consumer. Its line shows what it is lent instead.
     if (string_at(peer, {"role"}) != "Consumer")
       one.fields.emplace_back("Offloading status", health_in_words(string_at(peer, {"offloadingStatus"}), palette));
     if (const auto tenant = string_at(peer, {"tenantCondition"}); !tenant.empty()) {

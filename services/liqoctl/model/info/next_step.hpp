@@ -1,4 +1,4 @@
-// What is to be done next in a cluster that has Liqo. Pure.
+// The next step in a cluster that has Liqo. Pure.
 // Tested by test/unit/liqoctl/model/info/next_step_test.cpp.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace liqoctl::model {
 
-/// What there is in a cluster.
+/// The objects of a cluster by which the next step is known.
 struct Progress {
   std::vector<kube::Object> peers;          ///< ForeignClusters
   std::vector<kube::Object> slices = {};    ///< ResourceSlices that ask providers
@@ -19,11 +19,11 @@ struct Progress {
   bool has_offloadings = false;
 };
 
-/// "; next: liqoctl peer …", to be put behind what was done; "" = nothing is due.
+/// "; next: liqoctl peer …", to be appended to the result of a command; "" = there is no next step.
 std::string next_step(const Progress& progress);
 
-/// Likewise, once a consumer has peered with this provider: of slices and virtual nodes, `progress` has those of this
-/// one.
+/// The next step right after a consumer has peered with this provider, in the same form. `progress` has the slices and
+/// virtual nodes of this provider only.
 std::string step_after_peering(std::string_view provider, const Progress& progress);
 
 }  // namespace liqoctl::model

@@ -36,7 +36,8 @@ constexpr std::size_t max_policy = 160;
 /// Reason of the condition of a slice whose grant stands but takes no new pods.
 constexpr std::string_view cordoned = liqo::core::slice_reasons::cordoned;
 
-/// "Type: what it says", for each condition that is not as it should be; `slice`: it has them.
+/// "Type is status: message", for each condition that is not as it should be. `slice`: the owner of the conditions, if
+/// it is a slice.
 json::array alerts(const json::array& conditions, bool (*well)(std::string_view), const kube::Object* slice = nullptr) {
   json::array out;
   for (const json::value& condition : conditions) {
@@ -63,7 +64,7 @@ json::object slice_info(const kube::Object& slice) {
   for (const json::value& condition : conditions)
     if (accepted(string_at(condition, {"status"})) && string_at(condition, {"reason"}) == cordoned)
       told.emplace_back("Cordoned: " + shown(answer_in_words(slice, string_at(condition, {"message"}))));
-  // Of a class of the provider's own, the marks alone say so.
+  // A slice of a class of the provider's own shows this by the marks alone.
   if (const std::string_view closing = closing_of(slice); !closing.empty() && told.empty())
     told.emplace_back(std::string(closing) +
                       (closing == "Drained" ? ": its pods end" : ": new pods are refused, those that run stay"));
@@ -78,7 +79,7 @@ json::object slice_info(const kube::Object& slice) {
           {"resources", ordered(object_at(slice.status(), {"resources"}))}};
 }
 
-/// The Node of a VirtualNode; null where there is none, or where it is that of another VirtualNode of the name.
+/// The Node of a VirtualNode; null if there is none, or if it belongs to another VirtualNode of the same name.
 const kube::Object* find_node(const std::vector<kube::Object>& nodes, const kube::Object& virtual_node) {
   const auto found =
       std::ranges::find(nodes, virtual_node.name(), [](const kube::Object& node) { return node.name(); });
@@ -87,7 +88,7 @@ const kube::Object* find_node(const std::vector<kube::Object>& nodes, const kube
   return cluster.empty() || cluster == string_at(virtual_node.spec(), {"clusterID"}) ? &*found : nullptr;
 }
 
-/// Whether the virtual node goes, by itself or with its slice.
+/// Whether the virtual node is being deleted, by itself or with its slice.
 bool is_ending(const kube::Object& virtual_node, const std::vector<kube::Object>& slices) {
   const std::string_view slice = virtual_node.label(labels::resource_slice_name);
   return virtual_node.is_deleting() || std::ranges::any_of(slices, [&](const kube::Object& one) {
@@ -95,7 +96,7 @@ bool is_ending(const kube::Object& virtual_node, const std::vector<kube::Object>
          });
 }
 
-/// Whether virtual nodes that go are all that is not well: somebody wants it so.
+/// Whether virtual nodes that are being deleted are the only trouble. An operator wants it so.
 bool is_only_ending(const PeerObjects& objects) {
   bool ends = false;
   for (const kube::Object& one : objects.virtual_nodes) {
@@ -119,7 +120,7 @@ json::object node_info(const kube::Object& node, const PeerObjects& objects) {
   json::array told;
   for (const json::value& condition : array_at(node.status(), {"conditions"})) {
     const std::string_view status = string_at(condition, {"status"}), message = string_at(condition, {"message"});
-    // None is what is wanted, unless the Node's condition says why there is none.
+    // None is the wanted state, unless the Node's condition has a reason why there is no Node.
     const bool is_missed = status == "None" && !message.empty() && string_at(condition, {"type"}) == "Node";
     if (status == "Running" || status.empty() || (status == "None" && !is_missed)) continue;
     healthy = false;
@@ -185,7 +186,7 @@ Section slice_section(const json::value& slice, const text::Palette& palette) {
   if (state == "Deleting") {
     out.lines.push_back(palette.faint("•") + "  Resource slice is being deleted");
   } else if (state == "Drained" || (state == "Cordoned" && !bool_at(slice, {"accepted"}))) {
-    // Somebody wants it so.
+    // An operator wants it so.
     out.lines.push_back(palette.faint("•") + "  Resource slice is " + std::string(state));
   } else if (bool_at(slice, {"accepted"})) {
     out.lines.push_back(palette.good("✔") + "  Resource slice accepted");
@@ -282,7 +283,7 @@ Section offloading_section(const json::value& offloading, const text::Palette& p
   return out;
 }
 
-/// The sections that `--get` can pick, in lower case; the first four are the whole.
+/// The sections that `--get` can pick, in lower case. The first four together are the whole.
 struct Known {
   std::string_view path;
   Section (*section)(const json::value&, const text::Palette&);
@@ -384,7 +385,7 @@ json::object peer_info(const PeerObjects& objects) {
   const bool has_trouble =
       std::ranges::any_of(nodes, [](const json::value& node) { return string_at(node, {"status"}) == "Unhealthy"; });
   if (has_trouble) module["status"] = "Unhealthy";
-  // Its API server takes our identity: what does not work is what it should do for us.
+  // Its API server accepts our identity, but what it should do for us does not happen.
   if (const std::string note = silence_alert(peer); !note.empty()) {
     module["status"] = "Unhealthy";
     module["alerts"].get_array().emplace_back(note);

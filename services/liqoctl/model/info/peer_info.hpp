@@ -1,4 +1,4 @@
-// What `liqoctl info peer` knows of one peer: from the objects about it to a document, and from that to text.
+// The content of `liqoctl info peer`: from the objects about a peer to a document, and from that to text.
 #pragma once
 
 #include <string>
@@ -10,23 +10,23 @@
 
 namespace liqoctl::model {
 
-/// Objects of the cluster that is asked, all about one peer.
+/// The objects about one peer in the cluster that is asked.
 struct PeerObjects {
   kube::Object foreign_cluster;
   std::vector<kube::Object> slices;         ///< both directions
   std::vector<kube::Object> virtual_nodes;  ///< towards the peer
   std::vector<kube::Object> nodes;          ///< of those VirtualNodes
-  std::vector<kube::Object> quotas;         ///< of the peer, where this cluster provides
-  std::vector<kube::Object> tenants;        ///< likewise, with their policies on them (add_policies)
+  std::vector<kube::Object> quotas;         ///< of the peer, if this cluster provides
+  std::vector<kube::Object> tenants;        ///< of the peer, if this cluster provides; after add_policies()
 };
 
-/// What is known of one peer, among the objects about all. Its quotas and tenants are not taken.
+/// The objects about one peer, among those about all. Its quotas and tenants are not taken over.
 PeerObjects objects_of(const kube::Object& foreign_cluster, const ClosingObjects& all);
 
 /// The document that `-o json` shows and `--get` picks from: info, network, authentication, offloading.
 kube::json::object peer_info(const PeerObjects& objects);
 
-/// The document, or a part of it that `--get` picked, as text: sections where that part is one, a bare scalar, or YAML.
+/// The document, or a part of it that `--get` picked, as text: sections if that part is one, a bare scalar, or YAML.
 /// `path` is where the part was picked from, "" = the whole.
 std::string render_peer(const kube::json::value& part, std::string_view path, const text::Palette& palette);
 
@@ -36,16 +36,16 @@ bool is_well(std::string_view status);
 /// "Healthy", "Unhealthy" or "Disabled": a module of a ForeignCluster by its conditions; "Pending" while it has none.
 std::string module_status(const kube::Object& foreign_cluster, std::string_view module);
 
-/// What module_status() has found, in its colour.
+/// The result of module_status(), in its colour.
 std::string health_in_words(std::string_view status, const text::Palette& palette);
 
-/// Since when a ForeignCluster says that its API server does not answer; "" where it answers.
+/// Since when the API server of a ForeignCluster has not responded, by its condition; "" if it responds.
 std::string server_alert(const kube::Object& foreign_cluster);
 
-/// What a ForeignCluster says of a provider that answers and does not act; "" = nothing.
+/// The condition of a ForeignCluster about a provider that responds but does not act; "" = it has none.
 std::string silence_alert(const kube::Object& foreign_cluster);
 
-/// What a ForeignCluster says of the clock of its API server, where that is off; "" otherwise.
+/// The condition of a ForeignCluster about the clock of its API server, if that is off; "" otherwise.
 std::string clock_alert(const kube::Object& foreign_cluster);
 
 }  // namespace liqoctl::model

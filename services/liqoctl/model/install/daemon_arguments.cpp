@@ -10,7 +10,7 @@ namespace {
 
 namespace json = kube::json;
 
-/// The arguments that say which offloaded pods get tokens. The chart reads them among the value extraArgs, too.
+/// The arguments that decide which offloaded pods get tokens. The chart reads them in the value extraArgs, too.
 json::array arguments_of_tokens(const kube::Object* deployment) {
   constexpr std::array<std::string_view, 3> flags{"--apiserver-support", "--enable-apiserver-support",
                                                   "--home-api-server-host"};
@@ -25,7 +25,7 @@ json::array arguments_of_tokens(const kube::Object* deployment) {
   return out;
 }
 
-/// What --reflect-custom says, "widgets.shop.example,status,workers=2", as far as rights go by it.
+/// The value of --reflect-custom, "widgets.shop.example,status,workers=2", as far as rights depend on it.
 json::array custom_resources(const kube::Object* deployment) {
   constexpr std::string_view name = "--reflect-custom=";
   json::array out;
@@ -69,7 +69,7 @@ bool has_metric_agent(const kube::Object* deployment) {
 
 json::object values_of_rights(const kube::Object* deployment) {
   if (!deployment) return {{"deployment", false}};
-  // No role depends on the ID or the image, which the chart asks for.
+  // No role depends on the ID or the image, which the chart requires.
   return {{"clusterID", "liqod"},
           {"image", json::object{{"repository", "liqod"}}},
           {"metricAgent", json::object{{"enabled", has_metric_agent(deployment)}}},

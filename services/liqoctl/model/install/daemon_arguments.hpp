@@ -1,4 +1,4 @@
-// The arguments of the daemon's Deployment, and what they tell of the values that it was installed with. Pure.
+// The arguments of the daemon's Deployment, and the values that they show. Pure.
 #pragma once
 
 #include <string_view>
@@ -9,19 +9,19 @@
 
 namespace liqoctl::model {
 
-/// None where there is no Deployment.
+/// Empty if there is no Deployment.
 std::vector<std::string_view> arguments_of(const kube::Object* deployment);
 
-/// What follows the first argument that begins with `name`, such as "--cluster-id="; "" = there is none.
+/// The rest of the first argument that begins with `name`, such as "--cluster-id="; "" = there is none.
 std::string_view argument(const kube::Object* deployment, std::string_view name);
 
 bool has_argument(const kube::Object* deployment, std::string_view word);
 
-/// Whether consumers are told the figures of their pods.
+/// Whether consumers can read the resource usage of their pods.
 bool has_metric_agent(const kube::Object* deployment);
 
-/// Values with which the chart makes the roles that a daemon with these arguments needs, with or without a Deployment.
-/// They do not tell offloading.tenantClusterRoles, of which no argument speaks.
+/// Values with which the chart makes the roles for a daemon with these arguments, with or without a Deployment. They
+/// lack offloading.tenantClusterRoles, which no argument shows.
 kube::json::object values_of_rights(const kube::Object* deployment);
 
 }  // namespace liqoctl::model

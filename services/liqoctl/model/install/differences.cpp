@@ -12,7 +12,7 @@ namespace {
 
 namespace json = kube::json;
 
-/// Bytes of a text that are shown, those of them that are before the first difference, and the most lines of an object.
+/// The most bytes of a text that are shown, those of them before the first difference, and the most lines of an object.
 constexpr std::size_t max_shown = 80, before_difference = 20, max_lines = 40;
 constexpr std::string_view none = "(none)";
 
@@ -49,7 +49,7 @@ std::string change(std::string_view before, std::string_view after) {
   std::string where;
   if (before.contains('\n') || after.contains('\n')) {
     auto number = static_cast<std::size_t>(std::ranges::count(before.substr(0, at), '\n'));
-    // One of them ends where the other goes on in a new line.
+    // One of the texts ends at a line break of the other.
     if (line_of(before, number) == line_of(after, number)) ++number;
     where = "line " + std::to_string(number + 1) + ": ";
     before = line_of(before, number);
@@ -68,7 +68,7 @@ std::string text_of(const json::value& value) {
   return json::serialize(shown);
 }
 
-/// The names of a list's entries; empty where not each has one of its own.
+/// The names of a list's entries; empty unless each has its own.
 std::vector<std::string_view> names_in(const json::array& list) {
   std::vector<std::string_view> names;
   for (const json::value& item : list) {
@@ -90,7 +90,7 @@ class Comparison {
   explicit Comparison(bool hides_all = false) : hides_all_(hides_all) {}
   std::vector<std::string> lines;
 
-  /// null = there is nothing. `is_secret`: it stands below the name of a credential.
+  /// null = no value. `is_secret`: it belongs to the name of a credential.
   void compare(const std::string& path, const json::value* before, const json::value* after, bool is_secret = false) {
     if (before == after || (before && after && *before == *after)) return;
     const auto is_map = [](const json::value* one) { return !one || one->is_object(); };
@@ -128,7 +128,7 @@ class Comparison {
         if (!named(before, name)) compare(path + "[" + std::string(name) + "]", nullptr, named(after, name));
       return;
     }
-    // What an entry shows depends on the one before it: "--token" hides the next.
+    // What an entry may show depends on the one before it: "--token" hides the next.
     const json::value old_shown = masked(json::value(before)), fresh_shown = masked(json::value(after));
     std::vector<Entry> gone, made;
     std::multiset<std::string> left;
@@ -146,12 +146,12 @@ class Comparison {
     tell_entries(path, gone, made);
   }
 
-  /// An entry of a list, and what may be shown of it.
+  /// An entry of a list, and the part of it that may be shown.
   struct Entry {
     const json::value *item, *shown;
   };
 
-  /// Entries that are maps, or long, are compared with those that are in their place; others come and go.
+  /// Entries that are maps, or long, are compared with the entry in the same place. Others are removed or added.
   void tell_entries(const std::string& path, const std::vector<Entry>& gone, const std::vector<Entry>& made) {
     if (gone.empty() && made.empty()) lines.push_back(path + ": in another order");
     const auto is_compared = [](const Entry& one) {
@@ -184,7 +184,7 @@ class Comparison {
   bool hides_all_;
 };
 
-/// The object without what only the API server writes.
+/// The object without the fields that only the API server writes.
 json::value as_wished(const kube::Object& object) {
   json::object tree = object.tree();
   tree.erase("status");

@@ -14,10 +14,10 @@ namespace json = kube::json;
 
 constexpr std::string_view key = "values";
 
-/// How a value stands in an argument or in the ConfigMap.
+/// The form of a value in an argument or in the ConfigMap.
 enum class Form { text, number, truth, list, pairs, given, not_given };
 
-/// Where a value is shown, and its path.
+/// The place where a value is shown, and its path.
 struct Shown {
   std::string_view name;
   Form form;
@@ -72,7 +72,7 @@ constexpr Shown in_sharing_policy[] = {
     {"real-storage-class-name", Form::text, "storage.realStorageClassName"},
 };
 
-/// The place of a path in a tree, made where it is missing.
+/// The place of a path in a tree, which is created if it is missing.
 json::value& place(json::object& values, std::string_view path) {
   json::object* at = &values;
   const std::vector<std::string_view> names = kube::split(path, '.');
@@ -121,7 +121,7 @@ void take(json::object& values, const Shown& shown, std::string_view text) {
   }
 }
 
-/// The image, without the tag where that is the version of its chart: a newer chart brings a newer one.
+/// Takes over the image, without a tag that is the version of its chart, because a newer chart brings a newer tag.
 void take_image(json::object& values, const kube::Object& deployment) {
   for (const json::value& container : kube::array_at(deployment.spec(), {"template", "spec", "containers"})) {
     const std::string_view image = kube::string_at(container, {"image"});
@@ -135,7 +135,7 @@ void take_image(json::object& values, const kube::Object& deployment) {
   }
 }
 
-/// Takes out what the defaults say as well, and what is empty without it.
+/// Removes values that equal the defaults, and maps that are empty without them.
 void drop_defaults(json::object& values, const json::object& defaults) {
   std::vector<std::string> gone;
   for (auto& [name, value] : values) {

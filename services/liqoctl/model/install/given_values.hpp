@@ -10,16 +10,16 @@
 
 namespace liqoctl::model {
 
-/// The Secret in Liqo's namespace that records them; a Secret, because values may hold credentials.
+/// The Secret in Liqo's namespace that records them. It is a Secret, because values may hold credentials.
 inline constexpr std::string_view given_values_secret = "liqo-given-values";
 
-/// That Secret, with the labels and annotations of an object of the chart, so that it goes with these.
+/// That Secret, with the labels and annotations of an object of the chart, so that it is deleted with these.
 kube::Object forge_given_values(const kube::Object& of_chart, const std::string& ns, const kube::json::object& values);
 /// Errors: those of a text that is no JSON object.
 kube::Result<kube::json::object> read_given_values(const kube::Object& secret);
 
-/// What the Deployment of the daemon and the ConfigMap `liqo-sharing-policy` show of the values that an installation
-/// without a record was given, where they differ from the defaults; null = there is none. The ID is not among them.
+/// The values of an installation without a record, as its Deployment and the ConfigMap `liqo-sharing-policy` show them
+/// (null = there is none). Only those that differ from the defaults, and without the ID.
 kube::json::object shown_values(const kube::Object* deployment, const kube::Object* sharing_policy,
                                 const kube::json::object& defaults);
 

@@ -17,7 +17,7 @@ namespace {
 namespace json = kube::json;
 using kube::Errc;
 
-/// Objects come after those that they need. Kinds that are not named here come before the last one.
+/// The order of kinds: objects come after those that they need. Other kinds come before the last one.
 constexpr std::array<std::string_view, 15> order{"Namespace",      "CustomResourceDefinition",
                                                  "NetworkPolicy",  "PodDisruptionBudget",
                                                  "ServiceAccount", "ConfigMap",
@@ -56,7 +56,7 @@ kube::Result<void> check(const json::object& schema, const json::object& values)
   return {};
 }
 
-/// The documents of a file, without Helm's hooks, which do what liqoctl does itself.
+/// The documents of a file, without Helm's hooks, because liqoctl does their work itself.
 kube::Result<void> add_documents(std::vector<json::value>& manifests, std::string_view path, std::string_view text) {
   KUBE_TRY(documents, kube::wire::read_yaml(text), path);
   for (json::value& document : documents)

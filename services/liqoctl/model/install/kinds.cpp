@@ -18,7 +18,7 @@ const json::value* version_of(const json::value& definition, std::string_view na
   return nullptr;
 }
 
-/// The types of what a schema takes; none: of any.
+/// The types that a schema allows; empty: any.
 std::set<std::string> types_of(const json::value& schema) {
   std::set<std::string> types;
   if (bool_at(schema, {"x-kubernetes-int-or-string"})) types = {"integer", "string"};
@@ -34,7 +34,7 @@ std::set<std::string> types_of(const json::value& schema) {
   return types;
 }
 
-/// Adds the types that only the first schema takes. Answers whether both schemas have a type in common.
+/// Adds the types that only the first schema allows. Returns whether the schemas have a type in common.
 bool compare_types(const json::value& schema, const json::value& other, const std::string& path,
                    std::vector<std::string>& lost) {
   const auto types = types_of(schema), theirs = types_of(other);
@@ -58,14 +58,14 @@ bool has_word(const json::array& words, const json::value& word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-/// Adds what of one schema is not in the other.
+/// Adds what the first schema allows and the other does not.
 void compare(const json::value& schema, const json::value& other, const std::string& path,
              std::vector<std::string>& lost) {
-  // Where the types differ, nothing of what is below is the same.
+  // If the types differ, nothing below them can be compared.
   if (!compare_types(schema, other, path, lost)) return;
   for (const json::value& name : array_at(other, {"required"})) {
     const auto* text = name.if_string();
-    // What has a default is never missing.
+    // A field with a default is never missing.
     if (!text || has_word(array_at(schema, {"required"}), name) ||
         kube::find(other, {"properties", std::string_view(*text), "default"}))
       continue;

@@ -13,10 +13,10 @@ namespace json = kube::json;
 using kube::array_at;
 using kube::string_at;
 
-/// The range of k3s where nobody says another.
+/// The default range of k3s.
 constexpr std::string_view usual_of_k3s = "10.42.0.0/16";
 
-/// What follows a flag, "--flag=value" or "--flag value".
+/// The value of a flag, "--flag=value" or "--flag value".
 std::string value_of(const std::vector<std::string>& arguments, std::string_view flag) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view word = arguments[i];
@@ -27,7 +27,7 @@ std::string value_of(const std::vector<std::string>& arguments, std::string_view
   return {};
 }
 
-/// "10.1.0.0/16,fd00::/48" as a list; empty where a part of it is no range.
+/// "10.1.0.0/16,fd00::/48" as a list; empty if a part of it is no range.
 json::array ranges_of(std::string_view joined) {
   const auto ranges = liqo::core::parse_ranges(joined);
   json::array out;

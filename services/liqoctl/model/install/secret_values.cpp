@@ -10,7 +10,7 @@ namespace {
 
 namespace json = kube::json;
 
-/// In small letters, without what stands between words.
+/// Words in lower case, without separators.
 constexpr std::array<std::string_view, 11> words{"password",   "passwd",       "passphrase",  "token",
                                                  "credential", "privatekey",   "apikey",      "accesskey",
                                                  "secretkey",  "clientsecret", "dockerconfig"};

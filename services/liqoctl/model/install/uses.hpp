@@ -1,4 +1,4 @@
-// What stands in the way of an uninstallation. Pure.
+// The uses of Liqo that prevent its removal. Pure.
 // Tested by test/unit/liqoctl/model/install/uses_test.cpp.
 #pragma once
 
@@ -14,8 +14,8 @@ struct Uses {
   std::vector<kube::Object> offloadings, slices, virtual_nodes, tenants, identities, peers;
 };
 
-/// One sentence that names what is in use, offloaded namespaces first, then for each peer what this cluster has as its
-/// consumer and as its provider, each with who ends that by which command; "" = nothing.
+/// One sentence about what is in use: first the offloaded namespaces, then for each peer the objects of this cluster as
+/// its consumer and as its provider. It says who ends each use, and by which command. "" = nothing is in use.
 std::string describe_uses(const Uses& uses);
 
 }  // namespace liqoctl::model

@@ -21,7 +21,7 @@ namespace labels = liqo::api::labels;
 constexpr std::array<std::string_view, 5> of_tenants{"clusterID", "publicKey", "csr", "signature", "proxyURL"};
 constexpr std::array<std::string_view, 4> of_identities{"clusterID", "type", "authParams", "namespace"};
 
-/// What is in the object beside the label of its cluster and these fields of its spec.
+/// The fields of the object except the label of its cluster and these fields of its spec.
 std::vector<std::string> all_but(const Object& given, std::span<const std::string_view> fields) {
   std::vector<std::string> out;
   for (const auto& [key, value] : given.labels())

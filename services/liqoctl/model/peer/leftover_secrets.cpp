@@ -26,7 +26,7 @@ void add_references(const kube::Object& object, std::set<std::string>& into) {
   const std::string_view kind = kube::string_at(object.tree(), {"kind"});
   std::vector<std::string> names;
   if (kind == "Pod") add_pod(object.spec(), into);
-  // Pods of a template may be made at any time.
+  // Pods of a template may be created at any time.
   add_pod(kube::object_at(object.spec(), {"template", "spec"}), into);
   add_pod(kube::object_at(object.spec(), {"jobTemplate", "spec", "template", "spec"}), into);
   if (kind == "Ingress") {

@@ -1,4 +1,4 @@
-// Secrets that the Go version has copied into twins, and that nothing refers to.
+// Secrets that the Go version copied into twins, and that nothing refers to.
 #pragma once
 
 #include <set>
@@ -10,12 +10,12 @@
 
 namespace liqoctl::model {
 
-/// Adds the names of the Secrets that an object refers to: a Pod, what makes pods of a template, an Ingress (with what
-/// its annotations may name) or a ServiceAccount. Other objects refer to none.
+/// Adds the names of the Secrets that an object refers to: a Pod, an object with a template of pods, an Ingress (with
+/// the names in its annotations) or a ServiceAccount. Other objects refer to none.
 void add_references(const kube::Object& object, std::set<std::string>& into);
 
-/// The Secrets of one twin that the Go version copied from this consumer and that nothing needs: without those that
-/// liqod has taken over, that something refers to, that bring tokens, or that are being deleted.
+/// The Secrets of one twin that the Go version copied from this consumer and that nothing needs. Excluded are those
+/// that liqod has taken over, that an object refers to, that hold tokens, or that are being deleted.
 std::vector<kube::Object> leftover_secrets(const std::vector<kube::Object>& secrets,
                                            const std::set<std::string>& referred,
                                            const liqo::core::ClusterPair& clusters);

@@ -10,18 +10,18 @@
 
 namespace liqoctl::model {
 
-/// The ends of the names of the two RoleBindings that each of them has, behind peering_user_name.
+/// The suffixes of the two RoleBindings of each peering user, after peering_user_name().
 inline constexpr std::string_view reader_suffix = "-liqo-ns-reader", writer_suffix = "-tenant-ns-writer";
 
-/// Somebody who can peer one consumer by a kubeconfig.
+/// A user who can peer one consumer by a kubeconfig.
 struct PeeringUser {
   std::string consumer;    ///< its cluster's ID
-  std::string ns;          ///< the consumer's tenant namespace; "" where it may not write there any more
+  std::string ns;          ///< the consumer's tenant namespace; "" if it may not write there any more
   std::string created;     ///< RFC 3339
-  bool is_whole = false;   ///< otherwise it was left half made or half deleted
+  bool is_whole = false;   ///< otherwise it was half created or half deleted
   bool is_peered = false;  ///< the consumer has a Tenant
 };
-/// By the RoleBindings with their label, in the order of the consumers.
+/// The users, by the RoleBindings with their label, in the order of the consumers.
 std::vector<PeeringUser> peering_users(const std::vector<kube::Object>& bindings,
                                        const std::vector<kube::Object>& tenants);
 

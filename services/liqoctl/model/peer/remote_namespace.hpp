@@ -1,4 +1,4 @@
-// In which namespace Liqo is at a provider, as the ForeignCluster here says it. Pure.
+// The namespace of Liqo at a provider, as the ForeignCluster here notes it. Pure.
 // Tested by test/unit/liqoctl/model/peer/remote_namespace_test.cpp.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace liqoctl::model {
 
-/// The namespace in which liqod looks where nothing else is noted.
+/// The namespace in which liqod looks if no other is noted.
 inline constexpr std::string_view usual_remote_namespace = "liqo";
 
-/// Notes it on the ForeignCluster; nothing has to be noted of the usual one. Answers whether that changes anything.
+/// Notes it on the ForeignCluster. The usual one needs no note. Returns whether that changed anything.
 bool note_remote_namespace(kube::Object& foreign_cluster, std::string_view ns);
 
 }  // namespace liqoctl::model

@@ -6,7 +6,7 @@
 namespace liqoctl::model {
 namespace {
 
-/// A word of a command line, quoted where a reader could take it for several.
+/// A word of a command line, quoted if a reader could take it for several.
 std::string word(std::string_view text) {
   const std::string shown = kube::printable(text);
   return shown.empty() || shown.find_first_of(" '\"") != std::string::npos ? "'" + shown + "'" : shown;
@@ -20,7 +20,7 @@ std::string deeds_of(const kube::wire::ClusterConfig& config) {
   if (!config.exec) return "";
   std::string out = "runs on this machine: " + word(config.exec->command);
   for (const std::string& argument : config.exec->args) out += " " + word(argument);
-  // Their values may be secrets.
+  // The values of the variables may be secrets.
   const std::string variables = kube::join(config.exec->env | std::views::keys | std::views::transform(word), ", ");
   return out + (variables.empty() ? "" : " (with the variables " + variables + ")");
 }

@@ -1,4 +1,4 @@
-// What the kubeconfig of another cluster would make this machine do: its author is not always the user of liqoctl.
+// Describes what the kubeconfig of another cluster would do on this machine: the user of liqoctl may not be its author.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace liqoctl::model {
 
-/// What the kubeconfig does, as the rest of a sentence: the program that it runs, or the file whose content it sends to
-/// the server as a token, in full and printable; "" where it does neither. Certificates and keys in files are no secret
-/// that leaves this machine: TLS only proves that they are there.
+/// The action of the kubeconfig, as the rest of a sentence, in full and printable: the program that it runs, or the
+/// file whose content it sends to the server as a token. "" if it does neither. Certificates and keys in files do not
+/// leave this machine: TLS only proves that they are there.
 std::string deeds_of(const kube::wire::ClusterConfig& config);
 
 }  // namespace liqoctl::model

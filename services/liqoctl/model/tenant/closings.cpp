@@ -47,7 +47,7 @@ std::string_view closing_of(const kube::Object& slice) {
                          message = said ? string_at(*said, {"message"}) : "";
   if (reason == reasons::cordoned || reason == reasons::tenant_cordoned) return cordoned;
   if (reason == reasons::tenant_drained) return drained;
-  // The reason that the Go version has for every denial: the words tell.
+  // The Go version gives every denial this reason, so the message decides.
   if (reason == reasons::resources_denied && message.contains(" drained ")) return drained;
   if (reason == reasons::resources_denied && message.contains(" cordoned ")) return cordoned;
   if (!is_lent(slice)) return {};
@@ -134,7 +134,7 @@ std::string lent_to(std::string_view consumer, const ClosingObjects& objects) {
     core::add(lent, *granted);
   }
   if (count > 0) return counted(count, "slice", "slices") + " (" + in_words(core::write_resources(lent)) + ")";
-  // A slice that is not answered yet may be granted something.
+  // A slice without an answer may still be granted something.
   if (!is_tenant_drained && (!has_drained || has_other)) return "nothing yet";
   for (const kube::Object& quota : objects.quotas)
     if (namespaces.contains(quota.ns()))

@@ -10,11 +10,11 @@
 
 namespace liqoctl::model {
 
-/// Of the Pods of a consumer here, or of those of one of its slices; `slice` "" = of all.
+/// Selects the Pods of a consumer here, or those of one of its slices; `slice` "" = all.
 std::string pods_of_consumer(std::string_view consumer, std::string_view slice);
 
-/// "the drain has begun to end 3 pods: they are not kept, and start anew", for whoever ends the drain; "" where none is
-/// ending.
+/// "the drain has begun to end 3 pods: they are not kept, and start anew", for the user who ends the drain; "" if none
+/// is ending.
 std::string ending_in_words(const std::vector<kube::Object>& pods);
 
 }  // namespace liqoctl::model

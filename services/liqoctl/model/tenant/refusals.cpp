@@ -20,7 +20,7 @@ namespace json = kube::json;
 using liqo::core::admission::RefusalRing;
 using liqo::core::admission::RefusedObject;
 
-/// A sentence in the last column of a table is broken after so many columns.
+/// A sentence in the last column of a table is wrapped at this many columns.
 constexpr std::size_t max_columns = 72;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What this cluster has refused its consumers, for people and for programs. Pure.
+// The requests of consumers that this cluster has refused, for people and for programs. Pure.
 #pragma once
 
 #include <string>
@@ -9,18 +9,17 @@
 
 namespace liqoctl::model {
 
-/// One of them, and whose it is.
+/// A refusal, and the consumer that it is about.
 struct ConsumerRefusal {
   std::string consumer;
   liqo::core::admission::RefusedObject refused;
 };
 
-/// Those of the tenant namespaces that were refused at `since` or later, the newest first. ConfigMaps of other
-/// namespaces are nobody's.
+/// The refusals in tenant namespaces at `since` or later, the newest first. ConfigMaps of other namespaces are ignored.
 std::vector<ConsumerRefusal> refusals_since(const std::vector<kube::Object>& tenant_namespaces,
                                             const std::vector<kube::Object>& config_maps, kube::WallTime since);
 
-/// What is said where there is none. `deployment`: of liqod; null = it is not known.
+/// The line if there is no refusal. `deployment`: that of liqod; null = unknown.
 std::string no_refusals(const kube::Object* deployment);
 
 /// A table with whole sentences.

@@ -35,7 +35,7 @@ const PolicyKey* find_key(std::string_view name) {
   return found == keys.end() ? nullptr : &*found;
 }
 
-/// A list that takes away what is allowed without it.
+/// A list that forbids what is allowed without it.
 struct Narrowing {
   std::string_view key, before;
 };
@@ -52,9 +52,9 @@ constexpr Narrowing narrowings[] = {
 struct Given {
   std::string_view flag, key, value;
   bool has_value = false;
-  std::string_view consumer = {};  ///< whose policy it is
+  std::string_view consumer = {};  ///< the owner of the policy
 
-  /// How a refusal begins. --max and --max-slice say themselves which key they are about.
+  /// The beginning of a refusal. Refusals of --max and --max-slice name the key themselves.
   std::string text() const {
     return std::string(flag) + (flag.starts_with("--max") ? "" : " " + shown(key, max_shown));
   }
@@ -69,7 +69,7 @@ Given read_given(std::string_view flag, std::string_view text) {
           .has_value = has_value};
 }
 
-/// The list under a key, which is made where there is none. Failure: something else stands there.
+/// The list under a key, which is created if it is missing. Failure: the key has another value.
 kube::Result<json::array*> list_at(json::object& policy, const Given& given) {
   json::value& there = policy[given.key];
   if (there.is_null()) there.emplace_array();
@@ -79,7 +79,7 @@ kube::Result<json::array*> list_at(json::object& policy, const Given& given) {
   return wrong(given.text() + ": it is no list" + std::string(mend) + std::string(given.key));
 }
 
-/// An amount that a consumer may be bound to; 0 is one.
+/// An amount that may bound a consumer; 0 is one.
 kube::Result<void> check_bound(std::string_view resource, std::string_view amount) {
   if (const auto quantity = kube::Quantity::parse(amount); quantity && quantity->is_zero()) return {};
   auto checked = check_amount(resource, kube::cut_text(amount, max_shown));
@@ -87,8 +87,8 @@ kube::Result<void> check_bound(std::string_view resource, std::string_view amoun
   return checked;
 }
 
-/// Why nothing would be bound by that name, as a clause; "" where it is that of a resource, as far as anybody knows.
-/// Names with a domain are known to device plugins alone.
+/// Why that name would bound nothing, as a clause; "" if it is the name of a resource, as far as that is known. Only
+/// device plugins know the names with a domain.
 std::string why_no_resource(std::string_view name) {
   static const std::vector<std::string> known{"cpu", "memory", "pods", "ephemeral-storage", "storage"};
   if (name.contains('/') || name.starts_with("hugepages-") || std::ranges::find(known, name) != known.end()) return {};
@@ -98,7 +98,7 @@ std::string why_no_resource(std::string_view name) {
   std::string near;
   if (begun != known.end()) {
     near = *begun;
-  } else if (!meant.contains("gpu")) {  // which is one letter from "cpu", and has a domain
+  } else if (!meant.contains("gpu")) {  // it is one letter from "cpu", and has a domain
     near = liqo::core::nearest(meant, known);
   }
   return "is the name of no resource" + (near.empty()
@@ -107,7 +107,7 @@ std::string why_no_resource(std::string_view name) {
                                              : "; did you mean " + near + "?");
 }
 
-/// Whether the key bounds what slices are granted. The other bounds have the names of ResourceQuotas.
+/// Whether the key bounds the grants of slices. The other bounds have the names of ResourceQuotas.
 bool bounds_slices(std::string_view key) { return key == "maxResources" || key == "maxSliceResources"; }
 
 kube::Result<void> set_amounts(json::object& policy, const Given& given) {
@@ -130,7 +130,7 @@ kube::Result<void> set_amounts(json::object& policy, const Given& given) {
 
 kube::Result<void> add_names(json::object& policy, const Given& given) {
   if (given.value.empty()) return wrong(given.text() + ": name what is meant: " + std::string(given.key) + "=NAME,...");
-  // "NAME=CLASS" maps, a name alone is one of a list.
+  // "NAME=CLASS" is an entry of a map, a name alone one of a list.
   if (given.key == priority_classes && given.value.contains('=')) {
     json::value& there = policy[given.key];
     if (there.is_array())
@@ -140,7 +140,7 @@ kube::Result<void> add_names(json::object& policy, const Given& given) {
       map[pair.substr(0, pair.find('='))] = pair.substr(std::min(pair.size(), pair.find('=') + 1));
     return {};
   }
-  // Without the list the consumer's default names are allowed, and so they stay.
+  // Without the list, the consumer's default names are allowed, so they stay allowed.
   const bool keeps_default = given.key == twin_names && !policy.contains(given.key) && !given.consumer.empty();
   KUBE_TRY(list, list_at(policy, given));
   if (keeps_default) list->emplace_back("*-" + std::string(given.consumer));
@@ -154,7 +154,7 @@ std::unexpected<kube::Failure> unnamed(const Given& given, std::string_view name
                " there: liqoctl describe tenant shows what it names");
 }
 
-/// Takes entries out of a map: all of them where none is named.
+/// Removes entries from a map: all of them if none is named.
 kube::Result<void> remove_entries(json::object& map, const Given& given) {
   if (!given.has_value) map.clear();
   for (const std::string_view name : kube::split(given.value, ','))
@@ -162,7 +162,7 @@ kube::Result<void> remove_entries(json::object& map, const Given& given) {
   return {};
 }
 
-/// Takes names out of a list, or of a map of names: all of them where none is named.
+/// Removes names from a list, or from a map of names: all of them if none is named.
 kube::Result<void> remove_names(json::object& policy, const Given& given) {
   if (json::value* there = policy.if_contains(given.key); there && there->is_object())
     return remove_entries(there->get_object(), given);
@@ -182,7 +182,7 @@ kube::Result<void> set_flag(json::object& policy, const Given& given, bool value
   return {};
 }
 
-/// A flag that forbids something when it is true. "Allow strictMetadata" would be read as its contrary.
+/// Sets a flag that forbids something when it is true. "Allow strictMetadata" would be read as its contrary.
 kube::Result<void> set_forbidding_flag(json::object& policy, const Given& given) {
   const std::string key(given.key);
   if (given.flag != "--allow" || (given.value != "true" && given.value != "false"))
@@ -202,7 +202,7 @@ kube::Result<void> set_number(json::object& policy, const Given& given) {
   return {};
 }
 
-/// The key of the flag. Failure: there is none of the name.
+/// The key of the flag. Failure: no key has that name.
 kube::Result<const PolicyKey*> known_key(const Given& given) {
   if (const PolicyKey* key = find_key(given.key)) return key;
   return wrong(std::string(given.flag) + ": " + kube::in_quotes(given.key, max_shown) + " is no key of a policy" +
@@ -247,7 +247,7 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
   return add_names(policy, given.has_value ? given : all);
 }
 
-/// Takes entries out of a map, and the key with the last one.
+/// Removes entries from a map, and the key with the last one.
 kube::Result<void> unset_entries(json::object& policy, const Given& given) {
   json::object* entries = nullptr;
   if (json::value* there = policy.if_contains(given.key)) entries = there->if_object();
@@ -263,12 +263,13 @@ kube::Result<void> unset_entries(json::object& policy, const Given& given) {
 kube::Result<void> unset(json::object& policy, const Given& given) {
   if (given.has_value) return unset_entries(policy, given);
   if (policy.stable_erase(given.key) > 0) return {};
-  // A key that nobody knows is in the policy, or a mistake.
+  // An unknown key is in the policy, or a mistake.
   KUBE_TRYV(known_key(given));
   return {};
 }
 
-/// Nobody means both. A name is compared without the class that it maps to, and a list without names means all of it.
+/// Refuses to allow and forbid the same. A name is compared without the class that it maps to, and a list without names
+/// means all of it.
 kube::Result<void> check_twice(const PolicyChange& change) {
   for (const std::string& text : change.allow) {
     const Given allowed = read_given("--allow", text);
@@ -288,7 +289,7 @@ kube::Result<void> check_twice(const PolicyChange& change) {
   return {};
 }
 
-/// One amount of each resource.
+/// Refuses two amounts of the same resource.
 kube::Result<void> check_once(const Given& given, const std::vector<std::string>& texts) {
   std::set<std::string_view> names;
   for (const std::string_view text : texts)
@@ -298,7 +299,7 @@ kube::Result<void> check_once(const Given& given, const std::vector<std::string>
   return {};
 }
 
-/// Whether the value of a key can be judged without the list that is stored.
+/// Checks the value of a key as far as it does not depend on the stored list.
 kube::Result<void> check_allowed(const Given& given) {
   const PolicyKey* key = find_key(given.key);
   if (key && key->forbids && key->value == PolicyValue::names) return {};
@@ -356,7 +357,7 @@ kube::Result<json::object> read_keys(std::string_view annotation) {
   return std::move(*policy);
 }
 
-/// liqod would refuse the result, for a mistake that is not among the flags.
+/// The refusal of a result that liqod would refuse, for a mistake that is not among the flags.
 std::unexpected<kube::Failure> refuse_misspelt(std::string_view keys) {
   const std::string flags = admission::mending_flags(keys);
   return wrong("the policy that is stored cannot be read: " + admission::why_unreadable(keys) + " add " +
@@ -408,7 +409,8 @@ json::array without(const json::array& list, const json::array& other) {
   return left;
 }
 
-/// What becomes of a key. Of a list, the names that go and come: it may be too long to be compared by eye.
+/// The lines about a changed key. Of a list they show the removed and the added names, because it may be too long to be
+/// compared by eye.
 std::string changed_lines(std::string_view key, const json::value& before, const json::value& now) {
   if (before.is_array() && now.is_array()) {
     const json::array &old = before.get_array(), &next = now.get_array();
@@ -460,7 +462,7 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   if (const auto read = admission::read_pod_policy(json::serialize(known)); !read)
     return wrong("the policy could not be read: " + shown(read.error().text()) +
                  ": correct it, or take that key away with --unset");
-  // With one that could not be read nothing was allowed.
+  // With a policy that could not be read, nothing was allowed.
   if (out.unreadable.empty()) out.narrowed = narrowed_lists(out);
   return out;
 }

@@ -42,8 +42,7 @@ bool is_selected(const kube::Object& node, const json::object& cluster_selector)
   return selector && (selector->empty() || selector->matches(node.name(), node.labels()));
 }
 
-/// The flags of `liqoctl offload namespace` for what it says now: without them it would say something else. "" = there
-/// are none.
+/// The flags by which `liqoctl offload namespace` keeps the names of twins as they are now. "" = it needs none.
 std::string mapping_flags(const liqo::api::NamespaceOffloading& wish) {
   using liqo::api::NamespaceMappingStrategy;
   switch (wish.mapping_strategy()) {
@@ -58,8 +57,8 @@ std::string mapping_flags(const liqo::api::NamespaceOffloading& wish) {
          std::string(wish.remote_namespace_name());
 }
 
-/// Likewise those for its cluster selector, and for one that selects the node besides where none does; nothing where no
-/// flags say that.
+/// The flags by which `liqoctl offload namespace` keeps the cluster selector as it is now. If the selector does not
+/// select the node, a flag that does is added. No value if flags cannot express that.
 std::optional<std::string> selector_flags(const kube::Object& offloading, const kube::Object& node) {
   using liqo::core::NodeSelector;
   const json::object& selector = liqo::api::NamespaceOffloading(offloading).cluster_selector();
@@ -85,7 +84,7 @@ std::optional<std::string> selector_flags(const kube::Object& offloading, const 
   return flags;
 }
 
-/// What lets pods of an offloaded namespace run on the node, and takes nothing from them.
+/// The command or fields that let pods of an offloaded namespace run on the node, and take nothing from them.
 std::string way_out_of(const kube::Object& offloading, const kube::Object& node) {
   const liqo::api::NamespaceOffloading wish(offloading);
   const std::string strategy =

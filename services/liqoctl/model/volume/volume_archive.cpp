@@ -32,7 +32,7 @@ void put_text(std::string& into, std::string_view text) {
   into.append(text);
 }
 
-/// Reads what put() has written. Once something is missing, all that follows counts as missing.
+/// Reads what put() has written. Once a part is missing, all later parts count as missing.
 class Payload {
  public:
   explicit Payload(std::string_view bytes) : bytes_(bytes) {}

@@ -1,5 +1,6 @@
-// The stream in which the files of a volume travel from one cluster to another. It has no paths: a directory is entered
-// and left, and what is in it has the name of one file, so nothing in a stream can lead out of where it is unpacked.
+// The stream in which the files of a volume travel from one cluster to another. It has no paths: directories are
+// entered and left, and their entries have the name of one file. So nothing in a stream can lead out of the directory
+// in which it is unpacked.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace liqoctl::model {
 
-/// What is kept of a file besides its content.
+/// The metadata of a file that is kept.
 struct FileMeta {
   std::uint32_t mode = 0;  ///< permissions, at most 07777
   std::uint32_t uid = 0, gid = 0;
@@ -37,14 +38,14 @@ struct ArchiveEntry {
   FileMeta meta = {};       ///< of directory, file, symlink
   std::uint64_t size = 0;   ///< of file; of `end` the bytes of all files
   std::uint64_t count = 0;  ///< of `end`: the entries with a name
-  /// Where a symlink leads; for a hard_link the path of the file, from the first directory; for `bytes` what is in the
-  /// file; for `file_end` the SHA-256 of all that was in it.
+  /// The target of a symlink; for a hard_link the path of the file, from the first directory; for `bytes` the content;
+  /// for `file_end` the SHA-256 of the whole content.
   std::string text = {};
   bool operator==(const ArchiveEntry&) const = default;
 };
 
 inline constexpr std::string_view archive_magic = "liqo volume 1\n";
-/// Bounds of a stream. A name is as long as file systems have it.
+/// Bounds of a stream. max_name is that of file systems.
 inline constexpr std::size_t max_name = 255, max_link = 4095, max_depth = 256, archive_chunk = 128 * 1024,
                              max_path = max_depth * (max_name + 1), digest_size = 32;
 
@@ -53,15 +54,15 @@ bool is_file_name(std::string_view name);
 /// Whether each part of the path is such a name.
 bool is_inner_path(std::string_view path);
 
-/// Adds the entry to a stream, which begins with `archive_magic`. `bytes` at most archive_chunk.
+/// Appends the entry to a stream, which begins with `archive_magic`. `bytes` has at most archive_chunk bytes.
 void encode(const ArchiveEntry& entry, std::string& into);
 
-/// Reads a stream of somebody who is not trusted, cut anywhere. What it answers is in order: directories are left as
-/// often as entered, content has the size that was said, counts are right.
+/// Reads a stream from an untrusted sender, cut at any place. The returned entries are consistent: directories are left
+/// as often as entered, content has the announced size, counts are right.
 class ArchiveReader {
  public:
   void feed(std::string_view bytes) { pending_.append(bytes); }
-  /// The next entry; nothing where more bytes are needed, and behind the end. Errors: Errc::protocol, Errc::too_large.
+  /// The next entry; no value if more bytes are needed, and after the end. Errors: Errc::protocol, Errc::too_large.
   kube::Result<std::optional<ArchiveEntry>> next();
   bool ended() const { return ended_; }
 

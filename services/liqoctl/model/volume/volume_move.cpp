@@ -18,14 +18,14 @@ namespace annotations = liqo::api::annotations;
 namespace storage = liqo::core::storage;
 using kube::string_at;
 
-/// Annotations of Kubernetes' controllers and of liqod, about the earlier claim.
+/// Whether an annotation is a note of Kubernetes' controllers or of liqod about the earlier claim.
 bool is_note(std::string_view annotation) {
   return annotation.starts_with("pv.kubernetes.io/") || annotation.starts_with("volume.kubernetes.io/") ||
          annotation.starts_with("volume.beta.kubernetes.io/") || annotation.starts_with("storage.liqo.io/") ||
          annotation == liqo::api::annotations::last_applied;
 }
 
-/// Of what others have written at most so much is shown.
+/// The most bytes of others' text that are shown.
 constexpr std::size_t max_reason = 512;
 
 json::string text(std::string_view value) { return json::string(value); }

@@ -16,7 +16,7 @@ struct Provider {
   std::string condition() {
     return std::string(kube::string_at(milan.get(kinds::tenants, tenant_of_rome).spec(), {"tenantCondition"}));
   }
-  /// A pod of rome, by its slice, that is ending.
+  /// Adds an ending pod of rome, created by its slice.
   void add_ending_pod(const std::string& name) {
     const std::string user = liqo::core::escape_user(liqo::core::slice_user("milan", "rome"));
     milan.add(resources::pods, {"demo-rome", name},
@@ -96,7 +96,7 @@ TEST_CASE("who ends the drain of a slice learns that that of the tenant goes on"
     provider.add_ending_pod("ends");
     const Done done = provider.world.run("uncordon resourceslice milan --remote-cluster-id rome", provider.milan);
     CHECK(done.code == 0);
-    // The pods of a drained Tenant end all the same, and none starts anew.
+    // The pods of a drained Tenant end all the same, and none starts again.
     if (is_drained) {
       CHECK(done.err ==
             "INFO: milan: ResourceSlice milan of rome uncordoned\n"

@@ -1,4 +1,4 @@
-// liqoctl install and upgrade: what they write, what they would change, and what they say at the end.
+// liqoctl install and upgrade: the objects that they write, the changes that they show, and their last lines.
 #include <doctest/doctest.h>
 
 #include "../installed_cluster.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("a dry run of an upgrade shows what would change and writes nothing") 
   CHECK_MESSAGE(done.err.contains("1 object would be added, "), done.err);
   CHECK_MESSAGE(done.err.contains(" changed, 1 removed; nothing was written"), done.err);
   CHECK(installed.version() == before);
-  // It prints what it prints, and needs a cluster no more than before.
+  // --print only prints, and still needs no cluster.
   const Done printed =
       installed.world.run(std::string("upgrade --print --cluster-id rome --set replicas=3 --set ") + image);
   CHECK_MESSAGE(printed.out.contains("replicas: 3"), printed.err);

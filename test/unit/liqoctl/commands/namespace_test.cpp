@@ -16,7 +16,7 @@ struct Consumer {
   explicit Consumer(std::string_view shop = "{}") { rome.add(resources::namespaces, {"", "shop"}, shop); }
 
   Done run(const std::string& words) { return world.run(words, rome); }
-  /// What liqod makes of the offloading when it looks at it.
+  /// Sets the status that liqod gives to the offloading.
   void reach(const std::string& phase) {
     rome.before_reading = [this, phase](std::string_view path) {
       if (path == kinds::namespace_offloadings.path(offloading.ns, offloading.name) &&

@@ -1,4 +1,4 @@
-// liqoctl peer: from two clusters to a slice, with what the liqods of both do played by the test.
+// liqoctl peer: from two clusters to a slice. The test plays the liqods of both.
 #include <doctest/doctest.h>
 
 #include "../peered_clusters.hpp"
@@ -30,7 +30,7 @@ struct Clusters {
              core::forge_cluster_keys("liqo", *key).text());
   }
 
-  /// As soon as it is looked whether they have done their part, they have.
+  /// Makes the liqods finish their part as soon as the command looks for it.
   void run_liqods() {
     milan.before_reading = [this](std::string_view path) {
       fill(milan, {resources::secrets, nonce_at_milan, R"({"data": {"nonce": "bm9uY2U="}})"}, path);
@@ -84,7 +84,7 @@ TEST_CASE("peer carries what each cluster gives to the other") {
                         " has its kubeconfig\n"
                         "INFO: rome is peered with milan; next: liqoctl create resourceslice NAME --remote-cluster-id "
                         "milan\n");
-  // What rome has signed is in the Tenant, and what milan has given is in the Identity.
+  // The Tenant has the signature of rome, and the Identity has the credentials of milan.
   CHECK(kube::string_at(clusters.milan.get(kinds::tenants, tenant_of_rome).spec(), {"clusterID"}) == "rome");
   CHECK(kube::string_at(clusters.rome.get(resources::secrets, nonce_at_rome).tree(), {"data", "nonce"}) == "bm9uY2U=");
   CHECK(kube::string_at(clusters.rome.get(kinds::identities, identity).spec(), {"authParams", "signedCRT"}) == "Y3J0");
@@ -137,7 +137,7 @@ TEST_CASE("clocks that do not agree are told of, as the API servers date what th
     std::chrono::seconds at_home, there;
     const char* told;
   };
-  // Whose clock is right does not matter: that of whoever types it may be the one that is off.
+  // Whose clock is right does not matter: it may be the user's own clock that is off.
   constexpr std::chrono::seconds none{0}, hour{3600};
   for (const Case& one :
        {Case{none, hour, "its clock is 60 min ahead of that of rome"},
@@ -149,7 +149,7 @@ TEST_CASE("clocks that do not agree are told of, as the API servers date what th
     clusters.rome.ahead = one.at_home;
     clusters.milan.ahead = one.there;
     const Done done = clusters.peer(" --dry-run");
-    // What it would do comes after the clocks were compared.
+    // The actions of the dry run come after the comparison of the clocks.
     CHECK_MESSAGE((done.err + done.out).contains("authentication-keys"), done.err);
     CHECK(done.err.contains("clock") == (one.told[0] != '\0'));
     if (one.told[0] == '\0') continue;
@@ -166,13 +166,13 @@ TEST_CASE("who cannot mend liqod of the other cluster is told whom to ask") {
   clusters.milan.unreviewed = "namespace.validate.liqo.io";
   const std::string does_not = "which reviews this request, does not answer";
   const std::string cause = does_not + " (dial tcp 10.96.0.9:443: connect: connection refused)";
-  // In this order: which step failed, whose liqod it is, and what to do.
+  // In this order: the step that failed, whose liqod it is, and what to do.
   const Done asked = clusters.peer(" --allow-twin-names shop");
   CHECK(asked.code == 1);
   CHECK_MESSAGE(asked.err.contains("milan: allowing names of twins: "), asked.err);
   CHECK_MESSAGE(asked.err.ends_with("liqod of cluster milan, " + cause + ": ask its operator whether it runs\n"),
                 asked.err);
-  // The name that each installer gives.
+  // The name that every installer gives.
   clusters.rome.write_kubeconfig("{}", "kubernetes");
   clusters.milan.write_kubeconfig("{}", "kubernetes");
   const Done either = clusters.peer(" --allow-twin-names shop");

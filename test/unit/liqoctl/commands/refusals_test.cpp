@@ -41,7 +41,7 @@ TEST_CASE("what was refused is listed for people and programs") {
   const std::string map =
       json::serialize(json::object{{"data", json::object{{"refusals.json", json::serialize(entries)}}}});
   milan.add(resources::config_maps, {tenant_of_rome.ns, "liqo-refusals"}, map);
-  // Somebody else's ConfigMap of that name says nothing.
+  // A ConfigMap of that name in another namespace is ignored.
   milan.add(resources::config_maps, {"shop-rome", "liqo-refusals"}, map);
   const Done table = world.run("get refusals", milan);
   const auto lines = words_of(table.out);

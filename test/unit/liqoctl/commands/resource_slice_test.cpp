@@ -1,4 +1,4 @@
-// liqoctl create resourceslice: what is asked for, and what the provider answers.
+// liqoctl create resourceslice: the request, and the provider's answer.
 #include <doctest/doctest.h>
 
 #include "../peered_clusters.hpp"
@@ -19,7 +19,7 @@ struct Consumer {
 };
 
 TEST_CASE("a slice that nobody would carry is not made") {
-  // Where peering was interrupted there is the tenant namespace, and nothing that leads to the provider.
+  // If peering was interrupted, the tenant namespace exists, but no credentials at the provider.
   CommandWorld world;
   TestCluster rome(world, "rome");
   rome.add_tenant_namespace("milan");
@@ -33,7 +33,7 @@ TEST_CASE("a slice that nobody would carry is not made") {
 }
 
 TEST_CASE("a denial of the request before is no answer to this one") {
-  // The provider decides the request before once more, because its policy has changed, and then this one.
+  // The provider decides the earlier request once more, because its policy has changed, and then this one.
   Consumer consumer;
   TestCluster& rome = consumer.rome;
   add_pool(rome, R"({"spec": {"class": "default", "providerClusterID": "milan", "resources": {"cpu": "2"}}})");
@@ -54,7 +54,7 @@ TEST_CASE("a denial of the request before is no answer to this one") {
   const Done done = consumer.create("--cpu 1 --timeout 30s");
   CHECK(done.code == 0);
   CHECK_MESSAGE(done.err.contains("INFO: rome: ResourceSlice pool accepted, granted cpu 1\n"), done.err);
-  // Nobody has compared the amounts with the provider's nodes.
+  // The amounts were not compared with the provider's nodes.
   CHECK_MESSAGE(done.err.ends_with("INFO: rome: whether the nodes of milan have that much is not shown here: pods that "
                                    "find no room there stay Pending\n"),
                 done.err);
@@ -73,7 +73,7 @@ TEST_CASE("amounts that are not named stay") {
   CHECK(kube::object_at(spec(), {"resources"}) == parsed(R"({"cpu": "3", "memory": "4Gi"})").as_object());
   CHECK(kube::string_at(spec(), {"class"}) == "share");
   CHECK_MESSAGE(done.err.ends_with("ResourceSlice pool updated: cpu 2 → 3, memory 4Gi\n"), done.err);
-  CHECK(annotations() == kube::json::object{{node, "false"}});  // somebody has made it without one
+  CHECK(annotations() == kube::json::object{{node, "false"}});  // it was created without one
 
   done = consumer.create("--class default --wait=false");
   CHECK_MESSAGE(done.err.ends_with("cpu 3, memory 4Gi, class share → default\n"), done.err);

@@ -1,4 +1,4 @@
-// What the last line of a command says about what to do.
+// The advice at the end of a failed command's line.
 #include <doctest/doctest.h>
 
 #include "model/advice.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("where liqod does not review a request, one sentence says whose it is 
       {{.who = "this cluster (rome)", .ns = "liqo"},
        "this cluster (rome)",
        ": kubectl get pods -n liqo shows whether it runs there, and liqoctl check what is wrong"},
-      // Whoever reads it may not look there.
+      // The reader may not look there.
       {{.who = "cluster milan"}, "cluster milan", ": ask its operator whether it runs"},
       {{}, "one of the two clusters", ": liqoctl check, with the kubeconfig of each, says what is wrong"},
   };
@@ -72,7 +72,7 @@ TEST_CASE("where liqod does not review a request, what was tried and what is lef
   const std::string said = tried + R"(Internal error occurred: failed calling webhook "claim.mutate.liqo.io": failed )"
                                    R"(to call webhook: Post "https://liqod.liqo.svc:443/mutate?timeout=10s": dial tcp )"
                                    R"(10.96.1.2:443: connect: connection refused)";
-  // As move volume says it.
+  // The text of `move volume`.
   const std::string left =
       ". Claim shop/liqo-move-data, which was to get the copy, is left: the same command goes on "
       "with it; who gives up removes it: kubectl delete pvc liqo-move-data -n shop";

@@ -42,7 +42,7 @@ TEST_CASE("a connection that is lost while an answer is on its way ends in one l
   CommandWorld world;
   TestCluster milan(world, "milan");
   add_consumer_rome(milan);
-  // The write is carried out, and its answer never comes.
+  // The write is carried out, but its answer never comes.
   milan.server().store().on_change([&](const kube::testing::FakeChange&) { milan.link().refuse(); });
   const Done done = world.run("cordon tenant rome --skip-confirm", milan);
   CHECK(done.code == exit_code::failed);

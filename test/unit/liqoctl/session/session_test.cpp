@@ -1,4 +1,4 @@
-// Which clusters a command is connected to, as whom, and what it asks whoever types it.
+// The clusters and users that a command connects to, and the questions that it asks its user.
 #include "session/session.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A variable of the environment, for as long as this lives.
+/// Sets a variable of the environment, for as long as this lives.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const char* name, const std::string& value) : name_(name) {

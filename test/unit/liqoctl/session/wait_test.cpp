@@ -1,4 +1,4 @@
-// What is told to who waits: what is missing, and who is to blame.
+// The lines of a wait: what is missing, and what causes it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Consumer {
   void deny_at(std::string_view path, std::string_view read) {
     if (read == path && rome.has(kinds::resource_slices, pool)) deny_pool(rome);
   }
-  /// A Warning about the slice that was written at that time.
+  /// Adds a Warning about the slice that was written at that time.
   void warn(kube::WallTime at, const std::string& message) {
     rome.add(resources::events, {pool.ns, "one"},
              R"({"type": "Warning", "message": ")" + message + R"(", "lastTimestamp": ")" + kube::format_time(at) +
@@ -66,7 +66,7 @@ TEST_CASE("what liqod has warned of before is not told to who waits now") {
 TEST_CASE("who waits in vain is told that liqod of this cluster does not run") {
   Consumer consumer;
   stop_liqod(consumer.rome);
-  silence_milan(consumer.rome);  // it is not to blame
+  silence_milan(consumer.rome);  // it is not the cause
   const Done done = consumer.ask("--timeout 4s");
   CHECK(done.code == 1);
   CHECK_MESSAGE(done.err.contains(std::string("WARN: rome: liqod of this cluster (rome) ") + no_liqod + "\n"),
@@ -103,7 +103,7 @@ TEST_CASE("who cannot look does not ask for events") {
   consumer.rome.before_reading = [&](std::string_view path) {
     if (path != path_of_pool || !consumer.rome.has(kinds::resource_slices, pool)) return;
     looked.push_back(consumer.clock().now());
-    // Longer than it is waited with the first question.
+    // Longer than the time before the reason is first looked for.
     if (looked.back() - looked.front() < 3s) {
       consumer.rome.broken.insert(path_of_pool);
     } else {

@@ -1,4 +1,4 @@
-// The language of the chart's templates, and its functions, against what Helm makes of the same text.
+// The language of the chart's templates, and its functions, compared with Helm's output for the same text.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Values as Helm takes them together, and the schema that they are held against.
+// Values, merged as Helm does, and their check against the schema.
 #include <doctest/doctest.h>
 
 #include "template/schema.hpp"

@@ -1,4 +1,4 @@
-// The YAML writer: block style, and the same tree for whoever reads it back.
+// The YAML writer: block style, and any reader gets the same tree back.
 #include <doctest/doctest.h>
 
 #include "text/yaml.hpp"

@@ -1,4 +1,4 @@
-// liqoctl move volume, as far as no pod runs a command.
+// liqoctl move volume, as far as it runs no command in a pod.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -40,7 +40,7 @@ struct Consumer {
 };
 
 TEST_CASE("a move whose copy gets no volume says soon what keeps it") {
-  // At home, the claim that is to hold the data has the UID of the copy's claim for its name.
+  // At home, the claim that will hold the data is named by the UID of the copy's claim.
   Consumer consumer;
   TestCluster& rome = consumer.rome;
   std::string uid;
@@ -61,7 +61,7 @@ TEST_CASE("a move whose copy gets no volume says soon what keeps it") {
   CHECK_MESSAGE(done.err.substr(warned, done.err.find('\n', warned) - warned).contains(words), done.err);
   CHECK(done.err.find("WARN: ", warned + 1) == std::string::npos);
   CHECK_MESSAGE(done.err.contains("gave up waiting for a volume in this cluster"), done.err);
-  // Nothing has become of the claim that was to be moved.
+  // The claim that was to be moved is unchanged.
   CHECK(consumer.volume_of_claim() == "pvc-c1");
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a move whose helper pod ends says at once why, and what is left") {
   rome.add(kinds::volumes, {"", "pvc-c2"}, R"({"spec": {"claimRef": {"uid": "c2"}}, "metadata": {"annotations": {
       "pv.kubernetes.io/provisioned-by": "liqo.io/storage", "storage.liqo.io/backing-claim": "liqo-storage/c2",
       "storage.liqo.io/backing-claim-uid": "b2"}}})");
-  // What liqod does for the copy, and kubelets to the pods: the one that reads is evicted.
+  // Plays liqod for the copy, and kubelets for the pods: the one that reads is evicted.
   rome.before_reading = [&](std::string_view path) {
     if (path == kinds::claims.path(copy_claim.ns, copy_claim.name) && rome.has(kinds::claims, copy_claim))
       rome.change(kinds::claims, copy_claim,

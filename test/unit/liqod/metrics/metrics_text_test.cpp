@@ -7,7 +7,7 @@ namespace {
 using namespace liqod;
 using namespace std::chrono_literals;
 
-/// Counts how often it was made, each time at a price in seconds of CPU.
+/// Counts how often the text was written, each time at a price in seconds of CPU.
 struct World {
   kube::Metrics metrics;
   int made = 0;
@@ -50,14 +50,14 @@ TEST_CASE("whoever asks now and then gets what is true now") {
 TEST_CASE("a flood of questions takes a tenth of the thread and no more, and is answered") {
   World world;
   world.ask(1);
-  // What nobody has saved up for is a fifth of a second.
+  // The burst, which is not saved up, is a fifth of a second.
   CHECK(world.ask(1000) == 3);
   for (int second = 0; second < 100; ++second) {
     world.now += 1s;
     world.ask(100);
   }
   CHECK(world.used <= 0.2 + 100 * 0.1 + world.price);
-  // A dear one is paid for before the next.
+  // An expensive one is paid for before the next.
   world.now += 1min;
   world.price = 3;
   CHECK(world.ask(10) == 1);

@@ -4,7 +4,7 @@
 
 namespace {
 
-/// A loop whose turns are told.
+/// A loop whose turns are measured.
 struct Loop {
   double wall = 100, cpu = 7;
   int readings = 0;

@@ -1,4 +1,4 @@
-// What `liqoctl check` makes of what it has seen.
+// The findings of `liqoctl check`.
 #include "model/check/check.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ kube::Object deployment(const std::string& arguments = "[]") {
       arguments + "}]}}}}");
 }
 
-/// A consumer whose pods get nothing new; its Quotas are in the same namespace.
+/// A consumer whose pods get nothing new. Its Quotas are in the same namespace.
 kube::Object drained_tenant(const std::string& ns) {
   return object(R"({"metadata":{"name":"rome","namespace":")" + ns +
                 R"("},"spec":{"clusterID":"rome","tenantCondition":"Drained"}})");
@@ -63,7 +63,7 @@ TEST_CASE("kinds have to be there, to be served, and to take what this version w
   is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{},"b":{},"c":{}}}}}]})" + served)}), "good", "all 1");
   is(model::judge_kinds(wanted, {object(named + schema + R"({"a":{},"c":{}}}}}]})" + served)}), "bad",
      "x.liqo.io (it does not take v1.b, and takes v1.c)");
-  // The same names, and another type.
+  // The same names, but another type.
   const std::vector<json::value> number{json::parse(named + schema + R"({"a":{"type":"integer"}}}}}]}})")};
   is(model::judge_kinds(number, {object(named + schema + R"({"a":{"type":"string"}}}}}]})" + served)}), "bad",
      "x.liqo.io (it does not take v1.a as integer, and takes v1.a as string)");
@@ -103,7 +103,7 @@ TEST_CASE("the roles that a daemon needs depend on its arguments") {
               {"resource":"widgets","group":"shop.example","status":true},
               {"resource":"gears","group":"shop.example","status":false}]}},
             "extraArgs":["--home-api-server-host","rome.example","--apiserver-support=needed"]})"));
-  // What somebody has written by hand is refused by the chart's schema.
+  // The chart's schema refuses a value that was written by hand.
   const auto odd = deployment(R"(["--reflect-custom="])");
   CHECK(kube::array_at(json::value(model::values_of_rights(&odd)), {"offloading", "reflection", "custom"}).size() == 1);
 }
@@ -237,7 +237,7 @@ TEST_CASE("what tells consumers of their pods' use is reached, or it is said wha
   is(model::judge_figures(&off, {.api_service = &other, .ns = "liqo"}), "good");
   is(model::judge_figures(&on, {.api_service = &dead, .ns = "liqo"}), "bad", "(no endpoints)");
   is(model::judge_figures(&on, {.api_service = &dead, .ns = "liqo"}), "bad", "port 8444");
-  // Where it was left behind, too: it holds up the removal of namespaces.
+  // It is also reported if it was left behind, because it holds up the removal of namespaces.
   is(model::judge_figures(&off, {.api_service = &dead, .ns = "liqo"}), "bad", "removes no namespace");
   is(model::judge_figures(&on, {.api_service = &fresh, .ns = "liqo"}), "bad", "has not looked");
 }
@@ -257,7 +257,7 @@ TEST_CASE("an account as which kubelets are asked is there and has its right, or
   is(judged({.exists = true, .may_liqod_have_token = false}), "bad", "liqod may not have a token");
   is(judged({.exists = true, .may_liqod_have_token = true, .may_read_figures = false}), "bad", "nodes/metrics");
   is(judged({.exists = true, .may_liqod_have_token = true, .may_read_figures = true}), "good");
-  // Who runs it may not ask for the rights of others: nothing is known to be wrong.
+  // The user may not read the rights of others, so nothing is known to be wrong.
   is(judged({.exists = true}), "good");
 }
 
@@ -364,10 +364,10 @@ TEST_CASE("a quota of which nothing is left is told") {
   const kube::Object free = quota(R"({"cpu":"1500m","gpu":"0"})");
   is(model::judge_quotas({free}), "good", "there is 1, and it is not used up");
   is(model::judge_quotas({free, free, free}), "good", "there are 3, and none is used up");
-  // What a consumer has asked for, it may use.
+  // A consumer may use what it has requested.
   const kube::Object full = quota(R"({"cpu":"2000m"})");
   is(model::judge_quotas({full}), "open", "used up: t/q (cpu 2 of 2)");
-  // Where new pods are refused, none waits for others to end.
+  // If new pods are refused, none waits for others to end.
   kube::Object cordoned = full, drained = full;
   cordoned.mutable_spec()["cordoned"] = true;
   drained.set_annotation("liqo.io/drained", "true");
@@ -383,7 +383,7 @@ TEST_CASE("what is granted to all together is compared with what the nodes have"
   const kube::Object of_a_peer = object(R"({"metadata":{"name":"v","labels":{"liqo.io/type":"virtual-node"}},
                                             "status":{"allocatable":{"cpu":"100"}}})");
   CHECK_FALSE(model::judge_capacity({}, {node}));
-  // They could not be read.
+  // The nodes could not be read.
   CHECK_FALSE(model::judge_capacity({quota(R"({"cpu":"1"})")}, {}));
   const kube::Object half = quota(R"({"cpu":"1500m","memory":"1Gi"})");
   is(model::judge_capacity({half}, {node, of_a_peer}).value(), "good",

@@ -62,7 +62,7 @@ TEST_CASE("the table of quotas shows whose they are, and what is left of them") 
   CHECK(table.contains("NAME     CONSUMER   ENFORCEMENT"));
   CHECK(table.contains("pool-1   rome "));
   CHECK(table.contains("cpu 0, memory 2Gi, pods 3"));
-  // Of what nobody uses, all is left.
+  // All of an unused Quota is free.
   CHECK(table.contains("nothing                 cpu 1"));
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("an object that is described is not cut, and its Events come in their 
   early.tree()["message"] = message + "\x1b[2J";
   const std::string told = model::description(slice(message), {late, early}, now, text::Palette{});
   CHECK(told.contains(message));
-  // The Event's, too, without what a terminal acts on.
+  // The Event's message, too, without characters that a terminal acts on.
   CHECK(told.contains(message + "?[2J"));
   CHECK(told.find("Early") < told.find("Late"));
   CHECK_FALSE(told.contains("…"));

@@ -1,4 +1,4 @@
-// What slices, nodes and Events show of an answer.
+// The answers to requests, as slices, nodes and Events show them.
 #include <doctest/doctest.h>
 
 #include "model/events.hpp"
@@ -38,7 +38,7 @@ TEST_CASE("a node is waited for until it has what was granted, and says what is 
                           Case{&slice, &virtual_node, &old_node, "it does not have cpu 4000m yet"},
                           Case{&slice, &virtual_node, &unready, "Ready is False: milan is away"},
                           Case{nullptr, &old_virtual_node, &old_node, ""}, Case{&slice, &virtual_node, &node, ""},
-                          // Nobody keeps a further node of the slice as large as the grant.
+                          // liqod does not keep a further node of the slice as large as the grant.
                           Case{&slice, &further, &old_node, ""}})
     CHECK(why_node_is_not_ready(one.slice, one.virtual_node, one.node) == one.missing);
   CHECK(node_message(unready) == "milan is away");

@@ -1,4 +1,4 @@
-// What is to be done next in a cluster that has Liqo.
+// The next step in a cluster that has Liqo.
 #include "model/info/next_step.hpp"
 
 #include <doctest/doctest.h>

@@ -142,7 +142,7 @@ TEST_CASE("what a consumer may do here stands beside the state of its Tenant") {
   CHECK(picked(objects, "authentication").contains("Policy:        maxResources (cpu 3)\n"));
   objects.tenants.front().set_annotation("liqo.io/pod-policy", "");
   CHECK(picked(objects, "authentication.policy") == "default\n");
-  // It could not be read.
+  // The policy could not be read.
   objects.tenants = {parsed(R"({"metadata":{"name":"rome"},"spec":{"clusterID":"rome"}})")};
   CHECK_FALSE(picked(objects, "authentication").contains("Policy"));
 }
@@ -233,7 +233,7 @@ TEST_CASE("a virtual node that is deleted with its slice is no failure, and anot
   CHECK(picked(objects, "offloading.status") == "Healthy\n");
   CHECK_FALSE(picked(objects, "offloading").contains("SomeNotReady"));
   CHECK(picked(objects, "authentication.resourceslices").contains("•  Resource slice is being deleted"));
-  // The first one has its own trouble.
+  // The first virtual node has its own trouble.
   objects.virtual_nodes.front().mutable_status()["conditions"] =
       json::array{json::object{{"type", "VirtualKubelet"}, {"status", "Creating"}}};
   CHECK(picked(objects, "offloading.status") == "Unhealthy\n");
@@ -259,7 +259,7 @@ TEST_CASE("a provider that answers and does not act is told of, everywhere") {
       {"status", "Established"},
       {"message", "the API server of the peer is ready; " + words + "; new pods are kept away meanwhile; " +
                       liqo::core::describe_clock(std::chrono::seconds(3600))}}};
-  // It takes our identity, and does nothing for us.
+  // It accepts our identity, but does nothing for us.
   const std::string shown = picked(objects, "offloading");
   CHECK(shown.contains("!  " + words));
   CHECK(picked(objects, "offloading.status") == "Unhealthy\n");

@@ -1,4 +1,4 @@
-// What differs between two documents, as people read it.
+// The differences between two documents, as people read them.
 #include "model/install/differences.hpp"
 
 #include <doctest/doctest.h>
@@ -55,7 +55,7 @@ TEST_CASE("of long texts the place is shown where they begin to differ") {
   CHECK(between(text_of("one\ntwo"), text_of("one\ntwo\nthree")) == "text: line 3: (none) → three");
   CHECK(between(text_of(begin), text_of(begin + "b")) ==
         "text: …" + std::string(20, 'a') + " → …" + std::string(20, 'a') + "b");
-  // A character of several bytes is not cut.
+  // A character of several bytes is not split.
   const std::string accents = begin + "ääääääääääää";
   CHECK(between(text_of(accents + "1"), text_of(accents + "2")).ends_with("ä2"));
   CHECK_FALSE(between(text_of(accents + "1"), text_of(accents + "2")).contains('?'));

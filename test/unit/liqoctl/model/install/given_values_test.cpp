@@ -45,7 +45,7 @@ TEST_CASE("an installation without a record shows what differs from the defaults
             "offloading":{"sharingPercentage":50,"defaultNodeResources":{"cpu":"8","memory":"1Gi"}}})")
             .as_object());
   CHECK(model::shown_values(nullptr, nullptr, defaults).empty());
-  // A tag that is not the chart's was given.
+  // A tag that is not the chart's was given by the user.
   const kube::Object tagged =
       object(R"({"metadata":{"labels":{"app.kubernetes.io/version":"0.1.0"}},"spec":{"template":{
       "spec":{"containers":[{"image":"liqod:mine","args":["--metric-agent-port=8083"]}]}}}})");

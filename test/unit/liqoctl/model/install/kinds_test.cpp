@@ -1,4 +1,4 @@
-// What objects would lose were one definition of their kind put in place of another.
+// The losses of objects if one definition of their kind replaced another.
 #include "model/install/kinds.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What an installation takes over from the kind of cluster that it goes into.
+// The values that an installation takes over from the platform of its cluster.
 #include "model/install/platform.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Which values are credentials, and what is shown of them.
+// Which values are credentials, and how much of them is shown.
 #include "model/install/secret_values.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What stands in the way of an uninstallation.
+// The uses of Liqo that prevent its removal.
 #include "model/install/uses.hpp"
 
 #include <doctest/doctest.h>

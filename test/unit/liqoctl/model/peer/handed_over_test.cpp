@@ -1,4 +1,4 @@
-// What is taken of a Tenant or an Identity that the other side hands over.
+// The fields of a Tenant or an Identity that are taken from the other side.
 #include <doctest/doctest.h>
 
 #include "model/peer/handed_over.hpp"

@@ -1,4 +1,4 @@
-// Which copies of the Go version nobody uses.
+// Copies of the Go version that are not used.
 #include <doctest/doctest.h>
 
 #include "model/peer/leftover_secrets.hpp"

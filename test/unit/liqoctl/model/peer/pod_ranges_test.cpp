@@ -1,4 +1,4 @@
-// What clusters tell of the ranges of their pods, and which of them may be declared.
+// The ranges that clusters publish for their pods, and which of them may be declared.
 #include "model/peer/pod_ranges.hpp"
 
 #include <doctest/doctest.h>

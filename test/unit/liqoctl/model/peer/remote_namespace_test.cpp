@@ -1,4 +1,4 @@
-// In which namespace Liqo is at a provider.
+// The namespace of Liqo at a provider.
 #include "model/peer/remote_namespace.hpp"
 
 #include <doctest/doctest.h>

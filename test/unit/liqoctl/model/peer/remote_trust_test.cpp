@@ -1,4 +1,4 @@
-// What a kubeconfig of another cluster would do on this machine is told in full.
+// The full description of what a kubeconfig of another cluster would do on this machine.
 #include <doctest/doctest.h>
 
 #include "model/peer/remote_trust.hpp"

@@ -54,7 +54,7 @@ TEST_CASE("cordoned and drained are told from accepted, denied and pending, on b
       {resources("Denied", "RequestDenied", "no more than 3"), "{}", "Denied", "Denied"},
       {R"({"type":"Authentication","status":"Accepted"})", "{}", "Pending", "Pending"},
       {"", "{}", "Pending", "Pending"},
-      // The marks are the provider's, and on a slice of ours they say nothing.
+      // The marks are the provider's. On a slice of ours they mean nothing.
       {resources("Accepted", "Custom"), R"({"liqo.io/cordon":"true"})", "Accepted", "Cordoned"},
       {resources("Accepted", "Custom"), R"({"liqo.io/drain":"true"})", "Accepted", "Drained"},
   };
@@ -95,7 +95,7 @@ TEST_CASE("a drained consumer is lent nothing new, whether its pods run or not")
   ClosingObjects objects{.slices = {slice("a", "rome", true, said)}, .tenants = {tenant("rome", "Drained")}};
   CHECK(granted_now(objects.slices.front()).empty());
   CHECK(lent_to("rome", objects) == "nothing new: drained");
-  // One is drained, and another one not answered yet.
+  // One is drained, and another one has no answer yet.
   ClosingObjects some{.slices = objects.slices, .tenants = {tenant("rome", "")}};
   CHECK(lent_to("rome", some) == "nothing new: drained");
   some.slices.push_back(slice("b", "rome", true, ""));

@@ -1,4 +1,4 @@
-// What is said of pods that a drain is ending.
+// The sentence about pods that a drain is ending.
 #include "model/tenant/ending_pods.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What was refused consumers, as people and programs read it.
+// The refused requests of consumers, as people and programs read them.
 #include "model/tenant/refusals.hpp"
 
 #include <doctest/doctest.h>

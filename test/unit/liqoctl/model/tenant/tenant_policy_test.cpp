@@ -181,7 +181,7 @@ TEST_CASE("what is wrong is refused in one short line") {
   };
   for (const Row& row : rows) {
     CAPTURE(row.says);
-    // Flags that are wrong whatever is stored are refused before anything is asked; both refuse alike.
+    // Flags that are wrong for any stored policy are refused before the first request; both refuse alike.
     const auto checked = check_change(row.change);
     const std::string told = checked ? changed("", row.change) : checked.error().text();
     CAPTURE(told.substr(0, 400));
@@ -331,7 +331,7 @@ TEST_CASE("the namespace of a consumer is the one that names its cluster") {
 
 TEST_CASE("a Tenant shows the policy of its own namespace") {
   std::vector<kube::Object> tenants{tenant("rome", "liqo-tenant-rome", "rome"), tenant("paris", "x", "paris")};
-  // What stands on the Tenant itself counts for nothing.
+  // A policy on the Tenant itself has no effect.
   for (kube::Object& one : tenants) one.set_annotation("liqo.io/pod-policy", R"({"privileged":true})");
   add_policies(tenants, {tenant_namespace("liqo-tenant-rome", "rome", R"({"hostPorts":true})"),
                          tenant_namespace("x", "rome", R"({"nodeName":true})")});

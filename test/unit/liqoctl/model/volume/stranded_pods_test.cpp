@@ -1,4 +1,4 @@
-// Which pods find no node once a volume is in another cluster.
+// The pods that find no node once a volume is in another cluster.
 #include "model/volume/stranded_pods.hpp"
 
 #include <doctest/doctest.h>

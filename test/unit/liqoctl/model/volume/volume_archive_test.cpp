@@ -1,4 +1,4 @@
-// The stream of a volume's files: what is written is read again, and nothing else is taken.
+// The stream of a volume's files: it is read as it was written, and any other stream is refused.
 #include "model/volume/volume_archive.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ std::string stream_of(const std::vector<ArchiveEntry>& entries) {
   return stream;
 }
 
-/// What comes of it, fed in pieces of that size; the text of its failure where it has one.
+/// The entries of a stream that is fed in pieces of that size, and the text of its failure if it has one.
 std::vector<ArchiveEntry> read(const std::string& stream, std::size_t piece, std::string& failure, bool& ended) {
   model::ArchiveReader reader;
   std::vector<ArchiveEntry> entries;

@@ -72,7 +72,7 @@ TEST_CASE("pods that use a claim are all but those that have finished and those 
                          own};
   const std::vector<std::string> carriers{"liqo-move-data-from"};
   CHECK(model::users_of(pods, "data", carriers) == std::vector<std::string>{"waits", "runs"});
-  // Its name makes it one, and no label that anybody may set.
+  // Its name makes a pod a carrier, because any user may set a label.
   CHECK(model::users_of(pods, "data").size() == 3);
   CHECK(model::users_of(pods, "web-data") == std::vector<std::string>{"web"});
 }

@@ -1,4 +1,4 @@
-// How it is told that volumes have their data in other clusters.
+// The sentence about volumes that have their data in other clusters.
 #include "model/volume/volumes.hpp"
 
 #include <doctest/doctest.h>
