@@ -31,7 +31,8 @@ struct ApiSettings {
   /// The fence: asked right before each sending of any method but GET, so also of a review's POST, and again where the
   /// transport repeats it; false answers Errc::stopped. Null = none.
   std::function<bool()> may_write = nullptr;
-  /// Pages of lists are asked for as gzip, which servers do with large ones: for those that are not near.
+  /// Lists are asked for as gzip, which servers do with large pages, and from Kubernetes 1.37 on with streamed lists:
+  /// for those that are not near.
   bool packed_lists = false;
   /// On which all is drawn that is read of this server, for as long as it is in use. Null = that of the process alone.
   std::shared_ptr<MemoryAccount> account = nullptr;

@@ -8,8 +8,9 @@
 
 namespace kube::wire {
 
-/// Unpacks one gzip stream (RFC 1952) as it arrives, in blocks: what a peer has packed a thousandfold takes no more
-/// memory at once than anything else, and whoever takes the blocks may stop.
+/// Unpacks a gzip stream (RFC 1952) of one or more members as it arrives, in blocks: what a peer has packed a
+/// thousandfold takes no more memory at once than anything else, and whoever takes the blocks may stop. Between two
+/// members it holds next to no memory.
 class GzipDecoder {
  public:
   GzipDecoder();
@@ -20,9 +21,9 @@ class GzipDecoder {
   /// Takes the next bytes; what came before has to be taken first, until take() answers "".
   void feed(std::string bytes);
   /// At most `max_block` bytes of what is inside; "" = more has to be fed. Errors: Errc::protocol where it is no gzip,
-  /// its checksum is wrong, or something follows its end.
+  /// a checksum is wrong, or something else than a member follows one.
   Result<std::string> take();
-  /// Whether the end of the stream was reached.
+  /// Whether what was fed ends where a member ends.
   bool is_complete() const;
 
   static constexpr std::size_t max_block = 64U << 10;
