@@ -11,7 +11,7 @@ SUITE = Path(__file__).resolve().parent.parent
 TREE = SUITE.parent.parent
 CACHE = Path(os.environ.get("LIQO_TEST_CACHE", Path.home() / ".cache/liqo-test"))
 
-KUBERNETES_VERSION = "v1.35.4"
+KUBERNETES_VERSION = "v1.37.2"
 
 # Everything a run writes lies below one directory of this name, whose owner file tells later runs whether it is alive.
 RUNS = Path("/tmp")
@@ -30,23 +30,17 @@ def fingerprint(*files: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def module(name: str) -> Path:
-    """The directory of the Go module `name`: of this suite, or of tools/go."""
-    return SUITE / name if (SUITE / name).exists() else TREE / "tools/go" / name
-
-
-def module_files(name: str) -> list[Path]:
-    """The files that decide what the Go module `name`, or a command in one ("kube/podrequests"), builds to."""
-    first = module(name.partition("/")[0])
-    files = [first / "go.mod", first / "go.sum", SUITE / name / "main.go"]
+def go_files(name: str) -> list[Path]:
+    """The files that decide what the tool `name` builds to. All tools are of one Go module, that of this suite."""
+    files = [SUITE / "go.mod", SUITE / "go.sum", SUITE / name / "main.go"]
     if name == "conformance/suite":
-        files += [first / "e2e_test.go", SUITE / "harness/tools/e2e_suite.py"]
+        files += [SUITE / "conformance/e2e_test.go", SUITE / "harness/tools/e2e_suite.py"]
     return [file for file in files if file.exists()]
 
 
 def tool(name: str) -> Path:
     """Where the built tool `name` (kube, kwok, kube/podrequests, helm3) lies, whether or not it has been built yet."""
-    return CACHE / "bin" / f"{name.rpartition('/')[2]}-{fingerprint(*module_files(name))}"
+    return CACHE / "bin" / f"{name.rpartition('/')[2]}-{fingerprint(*go_files(name))}"
 
 
 def kubernetes(version: str = "") -> Path:
@@ -80,7 +74,7 @@ def images() -> Path:
 
 def e2e_images() -> Path:
     """The archive of the images that Kubernetes' own tests run."""
-    made_of = (*module_files("conformance/agnhost"), BUSYBOX, Path(__file__).with_name("tools") / "e2e_images.py")
+    made_of = (*go_files("conformance/agnhost"), BUSYBOX, Path(__file__).with_name("tools") / "e2e_images.py")
     return CACHE / "images" / f"e2e-{fingerprint(*made_of)}.tar"
 
 

@@ -29,8 +29,6 @@ from harness.wait import stays, wait_for
 pytestmark = pytest.mark.skew
 
 SOON = 120.0
-# Kubelets of this minor version and later need containerd 2, which Debian 12 lacks: their clusters have fake nodes.
-NO_KUBELET_FROM = 36
 
 
 class Side:
@@ -39,8 +37,6 @@ class Side:
     def __init__(self, cluster: Cluster, build: Path):
         self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
         self.liqoctl = Liqoctl(cluster, binary=build / "services/liqoctl/liqoctl")
-        if not cluster.options.kubelet:
-            cluster.add_kwok_nodes(1)
         self._install()
         # Its garbage collector looks for new kinds every 30 s only.
         cluster.restart("kube-controller-manager")
@@ -68,11 +64,6 @@ class Side:
         self.daemon.wait_asked()
 
 
-def options(version: str) -> Options:
-    minor = int((version or settings.KUBERNETES_VERSION).split(".")[1])
-    return Options(kubernetes=version, kubelet=minor < NO_KUBELET_FROM)
-
-
 @pytest.fixture(scope="module")
 def sides(run: Run) -> Iterator[tuple[Side, Side]]:
     """bonn has the other version, and graz today's."""
@@ -80,7 +71,8 @@ def sides(run: Run) -> Iterator[tuple[Side, Side]]:
     if today is None or not (settings.skewed() or settings.skewed_kubernetes()):
         pytest.skip("no other version is named: tools/test skew does so")
     build = today.parents[2]
-    with run.borrow(bonn=options(settings.skewed_kubernetes()), graz=options("")) as (bonn, graz):
+    other = Options(kubernetes=settings.skewed_kubernetes(), kubelet=True)
+    with run.borrow(bonn=other, graz=Options(kubelet=True)) as (bonn, graz):
         yield Side(bonn, settings.skewed() or build), Side(graz, build)
 
 
@@ -108,9 +100,8 @@ def test_they_peer_and_a_pod_runs(pair: Pair) -> None:
     home.cluster.kubectl(*wait, timeout=SOON + 10)
     (pod,) = away.cluster.pods(f"shop-{home.name}")
     assert pod["status"]["phase"] == "Running"
-    if away.cluster.options.kubelet:
-        assert "hello from web-" in home.cluster.kubectl("logs", "-n", "shop", "deployment/web")
-        assert home.cluster.kubectl("exec", "-n", "shop", "deployment/web", "--", "hostname").startswith("web-")
+    assert "hello from web-" in home.cluster.kubectl("logs", "-n", "shop", "deployment/web")
+    assert home.cluster.kubectl("exec", "-n", "shop", "deployment/web", "--", "hostname").startswith("web-")
 
 
 @pytest.mark.refusals("what is more than the quota is refused")

@@ -113,7 +113,7 @@ def test_a_path_of_the_tree_is_seen():
 
 def test_the_version_of_kubernetes_that_is_named_is_that_of_ci():
     page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
-    module = (ROOT / "test/cluster/kube/go.mod").read_text(encoding="utf-8")
+    module = (ROOT / "test/cluster/go.mod").read_text(encoding="utf-8")
     (kubernetes,) = re.findall(r"^\s*k8s\.io/kubernetes v([\d.]+)$", module, re.MULTILINE)
     assert f"| {kubernetes} | yes | yes | every story in CI" in page
 

@@ -26,4 +26,4 @@ def test_what_is_no_commit_is_none(ref):
 def test_a_version_of_kubernetes_is_named_in_full(version):
     command = [sys.executable, ROOT / "test/cluster/build-tools", "--kubernetes", *([version] if version else [])]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and done.stderr == "build-tools: --kubernetes takes one version, such as v1.34.4\n"
+    assert done.returncode == 1 and done.stderr == "build-tools: --kubernetes takes one version, such as v1.36.3\n"

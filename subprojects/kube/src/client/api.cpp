@@ -10,6 +10,7 @@
 #include "kube/client/read_failure.hpp"
 #include "kube/telemetry/families.hpp"
 #include "kube/wire/gzip_decoder.hpp"
+#include "unpacked_body.hpp"
 
 namespace kube {
 namespace {
@@ -224,12 +225,16 @@ asio::awaitable<Result<wire::ListPage>> Api::list(const Resource& resource, std:
 
 asio::awaitable<Result<WatchStream>> Api::open_watch(HttpRequest watch) {
   KUBE_CO_TRY(response, co_await send(std::move(watch), clock_.deadline_in(settings_.timeout)));
+  if (response.head.header("content-encoding") == "gzip")
+    response.body = std::make_unique<UnpackedBody>(std::move(response.body));
   co_return WatchStream(std::move(response.body), settings_.account);
 }
 
 asio::awaitable<Result<WatchStream>> Api::watch(const Resource& resource, std::string_view ns,
                                                 const WatchOptions& options) {
-  return open_watch(request::watch(resource, ns, options));
+  HttpRequest watch = request::watch(resource, ns, options);
+  if (settings_.packed_lists && options.send_initial_events) watch.headers.emplace_back("accept-encoding", "gzip");
+  return open_watch(std::move(watch));
 }
 
 asio::awaitable<Result<Object>> Api::create(const Resource& resource, const Object& object,

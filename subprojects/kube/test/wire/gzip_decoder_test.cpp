@@ -46,6 +46,14 @@ TEST_CASE("what is packed a thousandfold comes block by block") {
   CHECK(blocks > 150);
 }
 
+TEST_CASE("a stream of several members is one text, and may end behind each") {
+  const std::string packed = gzip("one") + gzip("") + gzip("two") + gzip(std::string(100'000, 'x'));
+  for (const std::size_t piece : {std::size_t(1), std::size_t(7), packed.size()})
+    CHECK(unpack(packed, piece) == "onetwo" + std::string(100'000, 'x'));
+  CHECK(unpack(packed + gzip("cut").substr(0, 5), 100) == "incomplete");
+  CHECK(unpack(packed.substr(0, gzip("one").size()), 1) == "one");
+}
+
 TEST_CASE("what is no gzip, is cut short or goes on behind its end is refused") {
   const std::string packed = gzip("some text that is to be packed");
   CHECK(unpack("{\"items\": []}", 100).starts_with("failure: "));

@@ -86,17 +86,17 @@ def write(target: Path, programs: Mapping[str, Path], applets: list[str], certif
     run = {"Env": [_PATH]}
     of_agnhost = {**run, "Entrypoint": ["/agnhost"], "Cmd": ["pause"]}
     images: dict[str, tuple[list[bytes], dict[str, Any]]] = {
-        f"{TESTS}/agnhost:2.59": ([base, hosted], of_agnhost),
+        f"{TESTS}/agnhost:2.66.1": ([base, hosted], of_agnhost),
         f"{TESTS}/agnhost:2.55": ([base, hosted], of_agnhost),
-        "registry.k8s.io/pause:3.10.1": ([base, hosted], {**run, "Entrypoint": ["/agnhost", "pause"]}),
-        f"{TESTS}/nautilus:1.7": ([base, hosted, picture], {**of_agnhost, "Cmd": ["test-webserver"]}),
-        f"{TESTS}/busybox:1.37.0-1": ([base, own], {**run, "Cmd": ["sh"]}),
-        f"{TESTS}/jessie-dnsutils:1.7": ([base], {**run, "Cmd": ["sleep", "2147483647"]}),
-        f"{TESTS}/ipc-utils:1.3": ([base], {**run, "Cmd": ["sh"]}),
-        f"{TESTS}/nonroot:1.4": ([base], {**run, "Cmd": ["sh"], "User": "1234"}),
-        f"{TESTS}/nonewprivs:1.3": ([base, raising], {**run, "Cmd": ["nnp"]}),
-        f"{TESTS}/nginx:1.14-4": ([base, served], {**run, "Cmd": _SERVER}),
-        f"{TESTS}/nginx:1.15-4": ([base, served], {**run, "Cmd": _SERVER}),
+        "registry.k8s.io/pause:3.10.2": ([base, hosted], {**run, "Entrypoint": ["/agnhost", "pause"]}),
+        f"{TESTS}/nautilus:1.8": ([base, hosted, picture], {**of_agnhost, "Cmd": ["test-webserver"]}),
+        f"{TESTS}/busybox:1.37.0-2": ([base, own], {**run, "Cmd": ["sh"]}),
+        f"{TESTS}/glibc-dns-testing:2.1.1": ([base], {**run, "Cmd": ["sleep", "2147483647"]}),
+        f"{TESTS}/ipc-utils:1.4": ([base], {**run, "Cmd": ["sh"]}),
+        f"{TESTS}/nonroot:1.5": ([base], {**run, "Cmd": ["sh"], "User": "1234"}),
+        f"{TESTS}/nonewprivs:1.4": ([base, raising], {**run, "Cmd": ["nnp"]}),
+        f"{TESTS}/nginx:1.27.0-2": ([base, served], {**run, "Cmd": _SERVER}),
+        f"{TESTS}/nginx:1.28.0-2": ([base, served], {**run, "Cmd": _SERVER}),
     }
     files: dict[str, bytes] = {}
     manifest = []

@@ -31,7 +31,8 @@ struct ApiSettings {
   /// The fence: asked right before each sending of any method but GET, so also of a review's POST, and again if the
   /// transport repeats the request. If it returns false, the verb fails with Errc::stopped. Null = none.
   std::function<bool()> may_write = nullptr;
-  /// Asks for pages of lists as gzip, which servers apply to large ones: for servers that are not near.
+  /// Asks for lists as gzip, which servers apply to large pages, and from Kubernetes 1.37 on to streamed lists: for
+  /// servers that are not near.
   bool packed_lists = false;
   /// The account on which all that is read from this server is drawn, for as long as it is in use. Null = that of the
   /// process alone.

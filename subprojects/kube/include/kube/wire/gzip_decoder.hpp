@@ -8,8 +8,9 @@
 
 namespace kube::wire {
 
-/// Unpacks one gzip stream (RFC 1952) as it arrives, in blocks: what a peer has packed a thousandfold takes no more
-/// memory at once than anything else, and the caller may stop after any block.
+/// Unpacks a gzip stream (RFC 1952) of one or more members as it arrives, in blocks: what a peer has packed a
+/// thousandfold takes no more memory at once than anything else, and the caller may stop after any block. Between two
+/// members it holds next to no memory.
 class GzipDecoder {
  public:
   GzipDecoder();
@@ -19,10 +20,10 @@ class GzipDecoder {
 
   /// Takes the next bytes; what came before has to be taken first, until take() returns "".
   void feed(std::string bytes);
-  /// At most `max_block` bytes of what is inside; "" = more has to be fed. Errors: Errc::protocol if it is no gzip, its
-  /// checksum is wrong, or something follows its end.
+  /// At most `max_block` bytes of what is inside; "" = more has to be fed. Errors: Errc::protocol if it is no gzip, a
+  /// checksum is wrong, or something other than a member follows one.
   Result<std::string> take();
-  /// Whether the end of the stream was reached.
+  /// Whether what was fed ends where a member ends.
   bool is_complete() const;
 
   static constexpr std::size_t max_block = 64U << 10;
