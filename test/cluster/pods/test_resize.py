@@ -98,6 +98,17 @@ def patch_command(namespace: str, name: str, spec: dict[str, Any]) -> list[str]:
     return ["patch", "pod", name, "-n", namespace, "--subresource", "resize", "-p", json.dumps({"spec": spec})]
 
 
+def take_room(peering: Peering, namespace: str, cpu: str) -> None:
+    """Runs another pod that takes so much of the quota that a resize within the slice lacks room.
+
+    From Kubernetes 1.36 on the API server at home refuses (403) a resize beyond what the virtual node has in all.
+    """
+    other = busybox("other")
+    other["spec"]["containers"][0]["resources"] = exactly(cpu)
+    peering.consumer.api.create("pods", namespace, peering.pinned(other))
+    wait_for(lambda: is_ready(peering.consumer.pod(namespace, "other") or {"status": {}}), 60, "the other pod to run")
+
+
 def check_refusal_without(peering: Peering, feature: str, command: list[str]) -> None:
     """Takes the feature from the virtual node for a while. API servers see what a node declares a moment later."""
     home = peering.consumer
@@ -211,11 +222,12 @@ def test_a_guaranteed_pod_is_resized_also_where_limits_are_enforced(
 
     becomes("600m")
     becomes("200m")
-    resize_to(home, namespace, "exact", exactly("2"))
+    take_room(peering, namespace, "500m")
+    resize_to(home, namespace, "exact", exactly("900m"))
     wait_for(lambda: pending(home.pod(namespace, "exact")), 60, "the refusal to be told")
     told = pending(home.pod(namespace, "exact"))
     assert told["reason"] == "Deferred"
-    assert "has not enough cpu: asked 1800m, used 200m of 1, free 800m" in told["message"]
+    assert "has not enough cpu: asked 700m, used 700m of 1, free 300m" in told["message"]
     assert requested(away.pod(twin, "exact")) == "200m"
     leave(peering, namespace, twin)
     peering.write_quota(GRANTED)
@@ -242,8 +254,9 @@ def test_a_pod_is_resized_as_a_whole(peering: Peering, namespace: str) -> None:
     grown = away.pod(twin, "whole")
     assert grown and grown["spec"]["resources"]["requests"]["cpu"] == "600m"
     assert first and grown["metadata"]["uid"] == first["metadata"]["uid"]
-    patch_size(home, namespace, "whole", {"resources": {"requests": {"cpu": "1100m"}, "limits": {"cpu": "1200m"}}})
+    take_room(peering, namespace, "300m")
+    patch_size(home, namespace, "whole", {"resources": {"requests": {"cpu": "900m"}}})
     wait_for(lambda: pending(home.pod(namespace, "whole")), 60, "the refusal to be told")
     told = pending(home.pod(namespace, "whole"))
-    assert "has not enough cpu: asked 500m, used 600m of 1, free 400m" in told["message"]
+    assert "has not enough cpu: asked 300m, used 900m of 1, free 100m" in told["message"]
     leave(peering, namespace, twin)
