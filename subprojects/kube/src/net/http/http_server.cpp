@@ -41,7 +41,7 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
   struct Listed {
     Impl& impl;
     Session session;
-    std::list<Guest*>::iterator place;
+    std::list<ServerConnection*>::iterator place;
     explicit Listed(Impl& owner) : impl(owner), place(owner.occupancy.enter(session)) {}
     ~Listed() { impl.occupancy.leave(place); }
   };
@@ -156,8 +156,9 @@ asio::awaitable<void> HttpServer::stop(Duration grace) {
   const auto impl = impl_;
   impl->stopping = true;
   for (const auto& listener : impl->listeners) listener->close();
-  for (Guest* guest : impl->occupancy.guests())
-    if (auto* session = static_cast<Impl::Session*>(guest); session->idle && session->stream) session->stream->close();
+  for (ServerConnection* connection : impl->occupancy.connections())
+    if (auto* session = static_cast<Impl::Session*>(connection); session->idle && session->stream)
+      session->stream->close();
   if (!impl->serving) co_return;
   const bool done = co_await impl->ended.wait_for(impl->clock, grace);
   if (done) co_return;
@@ -170,8 +171,8 @@ void HttpServer::replace_tls(TlsContext context) {
 }
 
 void HttpServer::forget_clients() {
-  for (Guest* guest : impl_->occupancy.guests()) {
-    auto* session = static_cast<Impl::Session*>(guest);
+  for (ServerConnection* connection : impl_->occupancy.connections()) {
+    auto* session = static_cast<Impl::Session*>(connection);
     session->forgotten = true;
     if (session->known && session->idle && session->stream) session->stream->close();
   }
@@ -179,7 +180,7 @@ void HttpServer::forget_clients() {
 
 HttpServerCounters HttpServer::counters() const {
   HttpServerCounters counters = impl_->counters;
-  counters.connections = impl_->occupancy.guests().size();
+  counters.connections = impl_->occupancy.connections().size();
   counters.held = impl_->occupancy.held();
   counters.evicted = impl_->occupancy.evictions();
   return counters;

@@ -12,7 +12,7 @@ namespace kube::net {
 
 struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   /// One connection; lives in its coroutine.
-  struct Session : Guest {
+  struct Session : ServerConnection {
     Http1Reader<true> reader;
     bool idle = true;           ///< between requests: may be closed at any time
     bool without_room = false;  ///< its request does not fit in
