@@ -193,7 +193,7 @@ inline constexpr MetricFamily figures_told{
     {"outcome"}};
 inline constexpr MetricFamily figures_refused{counter, "liqo_metric_agent_refused_total",
                                               "Requests for figures of another cluster, which were answered 403."};
-inline constexpr MetricFamily figures_strangers{
+inline constexpr MetricFamily usage_unknown_callers{
     counter, "liqo_metric_agent_strangers_total",
     "Requests for figures without the certificate of the front proxy, which were answered 401."};
 inline constexpr MetricFamily figures_kubelets{
@@ -281,7 +281,7 @@ inline constexpr const MetricFamily* all[] = {
     &metrics_tokens_refused,
     &figures_told,
     &figures_refused,
-    &figures_strangers,
+    &usage_unknown_callers,
     &figures_kubelets,
     &figures_held,
     &figures_lines_dropped,

@@ -244,11 +244,11 @@ asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
     if (!root) co_return root.error().text();
     if (*root) config.ca_pem = std::string(kube::string_at((*root)->tree(), {"data", "ca.crt"}));
   }
-  auto stranger =
+  auto anonymous =
       co_await Cluster::open({.outside = session_.context(), .output = session_.output(), .flags = session_.flags()},
                              Side::local, std::move(config));
-  if (!stranger) co_return stranger.error().text();
-  auto answer = co_await kube::async::finally((*stranger)->api().raw("/version", patience), (*stranger)->stop());
+  if (!anonymous) co_return anonymous.error().text();
+  auto answer = co_await kube::async::finally((*anonymous)->api().raw("/version", patience), (*anonymous)->stop());
   co_return answer || answer.error().status() ? std::string() : answer.error().text();
 }
 

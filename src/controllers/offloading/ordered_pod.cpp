@@ -129,8 +129,8 @@ asio::awaitable<Outcome> OrderedPod::act(action::Create& plan) {
     if (!live || live->uid() != shadow_.uid() || live->is_deleting()) co_return Outcome::done();
   }
   auto made = co_await tools_.maker.make(shadow_, plan.pod);
-  if (!made.stranger) co_return std::move(made.outcome);
-  OrderedPod other(tools_, shadow_, std::move(made.stranger));
+  if (!made.foreign) co_return std::move(made.outcome);
+  OrderedPod other(tools_, shadow_, std::move(made.foreign));
   core::ShadowPlan leave = core::plan_shadow_pod(other.sight(), core::ShadowMemory());
   co_return co_await other.carry_out(leave);
 }

@@ -66,7 +66,7 @@ asio::awaitable<TwinPodMaker::Made> TwinPodMaker::make(const kube::Object& shado
   if (!live)
     co_return Made{.outcome = Outcome::retry(std::move(live.error()).in("looking whose pod of that name it is"))};
   if (live->label(api::labels::managed_by) != api::labels::managed_by_shadow_pod)
-    co_return Made{.outcome = Outcome::done(), .stranger = std::move(*live)};
+    co_return Made{.outcome = Outcome::done(), .foreign = std::move(*live)};
   pods_->observe(std::move(*live));
   co_return Made{.outcome = Outcome::again_after(0ms)};
 }
