@@ -307,7 +307,7 @@ std::optional<Outcome> MappedPod::status_waits() {
   auto left = core::status_may_wait(*seen_.local, *seen_.remote, at - *pod.remote_seen_at);
   const bool may_wait =
       progress_.ephemeral_refusal.empty() && progress_.resize_refusal.words.empty() && !progress_.outcome.failure();
-  if (may_wait && left == 0ms && !services_.node.budget.asides.try_take()) left = core::starting_time;
+  if (may_wait && left == 0ms && !services_.node.budget.best_effort.try_take()) left = core::starting_time;
   if (!may_wait || left <= 0ms) return std::nullopt;
   return sooner(progress_.outcome, *left);
 }

@@ -89,7 +89,7 @@ asio::awaitable<kube::Result<void>> PodStatusWriter::send(const kube::Object& lo
   if (patched) {
     note_start(*patched);
     for (const std::string& name : core::started_containers(local.status(), *patched))
-      if (node_.budget.asides.try_take())
+      if (node_.budget.best_effort.try_take())
         node_.context.events.routine(*patched, kube::resources::pods, "Started",
                                      "container " + name + " started in cluster " + node_.cluster());
     const auto left = core::status_patch(*patched, wanted);

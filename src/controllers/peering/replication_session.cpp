@@ -341,7 +341,7 @@ void ReplicationSession::tell_kept(const kube::WorkKey& work, const kube::Object
     // The twins were not looked at (again) yet.
     if (twin.why.empty() && known != before.end()) told.insert(*known);
     // A twin that is not reported now is reported by the next look; the annotation names them all.
-    if (twin.why.empty() || (!is_known && !budget_->asides.try_take())) continue;
+    if (twin.why.empty() || (!is_known && !budget_->best_effort.try_take())) continue;
     if (!is_known) context_.events.warning(local, api::kinds::namespace_maps, api::reasons::twin_holds_data, twin.why);
     told.insert_or_assign(std::move(twin.local), std::move(twin.why));
   }

@@ -137,7 +137,7 @@ TEST_CASE("that containers have started is told of a few pods at once, and of ma
   start("web");
   REQUIRE(world.reaches([&] { return !told().empty(); }, 1s));
   CHECK(told()[0] == "container main started in cluster milan");
-  const int most = int(controllers::ProviderBudget::asides_rate.burst);
+  const int most = int(controllers::ProviderBudget::best_effort_rate.burst);
   const kube::TimePoint began = world.simulator.clock().now();
   for (int number = 0; number < most + 30; ++number) start("web-" + std::to_string(number));
   const int seconds = int((world.simulator.clock().now() - began) / 1s);
@@ -156,7 +156,7 @@ TEST_CASE("that containers have started is told of a few pods at once, and of ma
 
 TEST_CASE("where many pods start slowly they are told on their way, some at a time") {
   Offloading world;
-  const int most = int(controllers::ProviderBudget::asides_rate.burst), pods = most + 40;
+  const int most = int(controllers::ProviderBudget::best_effort_rate.burst), pods = most + 40;
   const auto name = [](int number) { return "slow-" + std::to_string(number); };
   for (int number = 0; number < pods; ++number) {
     world.create_pod(name(number));
