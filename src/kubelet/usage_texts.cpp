@@ -93,14 +93,14 @@ void ResourceText::add_end(std::string& text) const {
 std::string ResourceText::next() {
   std::string text;
   while (family_ < usage_families.size() && text.size() < piece_size) {
-    if (pod_ != look_.end()) {
+    if (pod_ != by_pod_.end()) {
       add_pod(text);
       ++pod_;
       continue;
     }
     ++family_;
     has_told_family_ = false;
-    pod_ = look_.begin();
+    pod_ = by_pod_.begin();
   }
   if (family_ == usage_families.size() && !std::exchange(is_over_, true)) add_end(text);
   return text;

@@ -41,7 +41,7 @@ class ApiServiceKeeper {
 
  private:
   asio::awaitable<kube::Outcome> reconcile();
-  core::ApiServiceLook look_at(const std::optional<kube::Object>& found) const;
+  core::ApiServiceSnapshot look_at(const std::optional<kube::Object>& found) const;
   /// The spec of the wanted APIService.
   kube::json::object wanted_spec() const;
   asio::awaitable<kube::Result<void>> carry_out(core::ApiServiceStep step, std::optional<kube::Object> found);

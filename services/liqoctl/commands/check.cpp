@@ -167,10 +167,10 @@ asio::awaitable<void> Checkup::look_at_installation() {
     tell({"liqod", State::bad, "cannot be looked at: " + found.error().text()});
     co_return;
   }
-  auto look = co_await look_at_daemon(cluster_);
-  tell(model::judge_daemon(deployment_ ? &*deployment_ : nullptr, !look        ? look.error().text()
-                                                                  : look->done ? std::string()
-                                                                               : look->seen));
+  auto state = co_await look_at_daemon(cluster_);
+  tell(model::judge_daemon(deployment_ ? &*deployment_ : nullptr, !state        ? state.error().text()
+                                                                  : state->done ? std::string()
+                                                                                : state->seen));
 }
 
 asio::awaitable<void> Checkup::look_at_virtual_kubelets() {
@@ -283,18 +283,18 @@ asio::awaitable<void> Checkup::look_at_metrics() {
       co_return;
     }
   const kube::Object* daemon = deployment_ ? &*deployment_ : nullptr;
-  model::MetricsLook look{.has_service = service->has_value()};
-  look.confined = policy->has_value() && model::is_confined(**policy, model::metrics_port(daemon));
-  if (daemon && look.has_service) {
+  model::MetricsSnapshot snapshot{.has_service = service->has_value()};
+  snapshot.confined = policy->has_value() && model::is_confined(**policy, model::metrics_port(daemon));
+  if (daemon && snapshot.has_service) {
     const std::string scheme = model::has_secure_metrics(daemon) ? "https" : "http";
     // A path that does not exist keeps the response small. A secure port serves nothing to a caller without a token.
     auto answer = co_await cluster_.api().raw("/api/v1/namespaces/" + ns + "/services/" + scheme + ":" +
                                                   std::string(liqo::api::metrics_service) + ":metrics/proxy/",
                                               patience);
     const int code = answer ? 200 : answer.error().http_code();
-    if (code != 200 && code != 401 && code != 404) look.trouble = answer.error().text();
+    if (code != 200 && code != 401 && code != 404) snapshot.trouble = answer.error().text();
   }
-  tell(model::judge_metrics(daemon, look));
+  tell(model::judge_metrics(daemon, snapshot));
 }
 
 asio::awaitable<void> Checkup::look_at_figures() {
@@ -394,10 +394,10 @@ asio::awaitable<void> Checkup::look_at_kept_twins() {
 }
 
 asio::awaitable<void> Checkup::look_at_daemon_sets() {
-  const auto look = co_await liqoctl::look_at_daemon_sets(cluster_);
-  if (!look) {
-    tell({"daemonsets", State::bad, "cannot be looked at: " + look.error().text()});
-  } else if (auto finding = model::judge_daemon_sets(look->sitting, look->nodes)) {
+  const auto snapshot = co_await liqoctl::look_at_daemon_sets(cluster_);
+  if (!snapshot) {
+    tell({"daemonsets", State::bad, "cannot be looked at: " + snapshot.error().text()});
+  } else if (auto finding = model::judge_daemon_sets(snapshot->sitting, snapshot->nodes)) {
     tell(std::move(*finding));
   }
 }

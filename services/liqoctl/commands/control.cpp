@@ -40,13 +40,13 @@ struct Change {
 asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string consumer,
                                               kube::ObjectKey slice) {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
-  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+  const std::function<asio::awaitable<Result<WaitState>>()> probe = [&]() -> asio::awaitable<Result<WaitState>> {
     KUBE_CO_TRY(slices,
                 co_await cluster.list(kinds::resource_slices, slice.ns, kube::label_is(liqo::api::labels::replicated),
                                       slice.name.empty() ? "" : kube::name_is(slice.name)));
     const std::string left = model::not_denied(slices, consumer);
-    if (left.empty()) co_return Look{.done = true};
-    co_return Look{.seen = "still accepted: " + left};
+    if (left.empty()) co_return WaitState{.done = true};
+    co_return WaitState{.seen = "still accepted: " + left};
   };
   co_return co_await wait_for(cluster, {.what = "the slices to be denied", .deadline = session.deadline()}, probe);
 }

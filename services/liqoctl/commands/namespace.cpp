@@ -66,7 +66,7 @@ std::string held_twins(const Object& offloading) {
 }
 
 /// Done if the offloading is in a phase that lasts, which is written to `reached`.
-Look look_at(const Object* offloading, Reached& reached) {
+WaitState look_at(const Object* offloading, Reached& reached) {
   if (!offloading) return {.seen = "it is not there"};
   const auto phase = kube::string_at(offloading->status(), {"offloadingPhase"});
   const bool current = kube::int_at(offloading->tree(), {"status", "observedGeneration"}) == offloading->generation();
@@ -136,7 +136,9 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
   }
   if (done == Ensured::dry_run || !flags.wait) co_return Result<void>();
   Reached reached;
-  const std::function<Look(const Object*)> look = [&reached](const Object* object) { return look_at(object, reached); };
+  const std::function<WaitState(const Object*)> look = [&reached](const Object* object) {
+    return look_at(object, reached);
+  };
   KUBE_CO_TRYV(co_await wait_for_object(
       cluster,
       {.what = "namespace " + name + " to have its twin namespace at each provider", .deadline = session.deadline()},

@@ -112,7 +112,7 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
     KUBE_CO_TRYV(co_await wait_for_object(
         cluster, {.what = "CRD " + key.name + " to be served", .deadline = session.deadline(), .needs_liqod = false},
         {.resource = kinds::custom_resource_definitions, .key = key}, [](const Object* definition) {
-          return Look{.done = definition && kube::has_condition(*definition, "Established")};
+          return WaitState{.done = definition && kube::has_condition(*definition, "Established")};
         }));
   }
   co_return Result<void>();

@@ -55,11 +55,11 @@ std::uint64_t NodeUsage::grown(Meter& meter, const Reading& reading, const Sight
                                     static_cast<double>(meter.span()));
 }
 
-void NodeUsage::take(const Look& look, const UidOf& uid_of, kube::WallTime now) {
+void NodeUsage::take(const UsageByPod& by_pod, const UidOf& uid_of, kube::WallTime now) {
   ++looks_;
   const std::int64_t since_look = std::max<std::int64_t>(milliseconds(now - looked_), 0);
   NodeReading node;
-  for (const auto& [key, figures] : look) {
+  for (const auto& [key, figures] : by_pod) {
     std::string uid = uid_of(key);
     if (uid.empty()) continue;
     PodMeters& pod = pods_[key];

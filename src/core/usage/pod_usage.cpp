@@ -67,10 +67,10 @@ std::optional<std::int64_t> PodUsage::started() const {
   return first;
 }
 
-LookReader::LookReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers)
+PodUsageReader::PodUsageReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers)
     : uid_of_(std::move(uid_of)), now_(now), max_containers_(max_containers) {}
 
-void LookReader::take(std::string_view line) {
+void PodUsageReader::take(std::string_view line) {
   const UsageFamily* const family = family_of(line.substr(0, line.find_first_of("{ \t")));
   if (!family) return;
   const auto sample = kube::wire::parse_metric_sample(line);
@@ -86,10 +86,10 @@ void LookReader::take(std::string_view line) {
   if (family->is_of_container && !is_container_name(container)) return;
   if (pod.name.empty() || uid_of_(pod).empty()) return;
   if (!family->is_of_container) {
-    look_[pod].own[family->figure] = reading;
+    by_pod_[pod].own[family->figure] = reading;
     return;
   }
-  auto& containers = look_[pod].containers;
+  auto& containers = by_pod_[pod].containers;
   auto entry = containers.find(container);
   if (entry == containers.end()) {
     if (containers_ == max_containers_) return;
@@ -99,6 +99,6 @@ void LookReader::take(std::string_view line) {
   entry->second[family->figure] = reading;
 }
 
-std::size_t LookReader::held() const { return look_.size() * pod_size + containers_ * container_size; }
+std::size_t PodUsageReader::held() const { return by_pod_.size() * pod_size + containers_ * container_size; }
 
 }  // namespace liqo::core::usage

@@ -57,7 +57,7 @@ struct PodUsage {
 };
 
 /// All pods of the node of which there is something to report.
-using Look = std::map<kube::ObjectKey, PodUsage>;
+using UsageByPod = std::map<kube::ObjectKey, PodUsage>;
 
 /// A family of GET /metrics/resource.
 struct UsageFamily {
@@ -95,23 +95,23 @@ bool is_time(std::int64_t at, kube::WallTime now);
 /// Reads the provider's lines and keeps what is of pods of this node. A provider may write anything: lines of other
 /// pods, numbers that cannot be (below zero, none, more than a machine has), and times far ahead are left out, one by
 /// one. One of several lines of the same figure counts, the last.
-class LookReader {
+class PodUsageReader {
  public:
   /// `max_containers`: more are left out.
-  LookReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers);
+  PodUsageReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers);
 
   /// Takes one line, without its line end.
   void take(std::string_view line);
   /// What was kept of the lines so far.
-  const Look& look() const { return look_; }
-  /// About how much memory the look takes, in bytes.
+  const UsageByPod& by_pod() const { return by_pod_; }
+  /// About how much memory that takes, in bytes.
   std::size_t held() const;
 
  private:
   UidOf uid_of_;
   kube::WallTime now_;
   std::size_t max_containers_, containers_ = 0;
-  Look look_;
+  UsageByPod by_pod_;
 };
 
 }  // namespace liqo::core::usage

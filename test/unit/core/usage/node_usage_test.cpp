@@ -15,28 +15,29 @@ constexpr std::uint64_t second = 1'000'000'000;
 struct World {
   std::set<std::string> pods{"one", "two"};
   NodeUsage figures;
-  Look look;
+  UsageByPod by_pod;
   std::int64_t seconds = 1'700'000'000;
 
   std::int64_t there() const { return (seconds - 5) * 1000; }
   static kube::ObjectKey key(const std::string& pod) { return {"shop", pod}; }
 
   void uses(const std::string& pod, std::uint64_t cpu_seconds, std::uint64_t memory = 0) {
-    look[key(pod)].own[Measure::cpu] = Reading{cpu_seconds * second, there()};
-    if (memory > 0) look[key(pod)].own[Measure::memory] = Reading{memory, there()};
+    by_pod[key(pod)].own[Measure::cpu] = Reading{cpu_seconds * second, there()};
+    if (memory > 0) by_pod[key(pod)].own[Measure::memory] = Reading{memory, there()};
   }
   void container_uses(const std::string& pod, const std::string& container, std::uint64_t cpu_seconds,
                       std::int64_t age = -1) {
-    Usage& figure = look[key(pod)].containers[container];
+    Usage& figure = by_pod[key(pod)].containers[container];
     figure[Measure::cpu] = Reading{cpu_seconds * second, there()};
     if (age >= 0) figure[Measure::started] = Reading{static_cast<std::uint64_t>(there() - age * 1000), there()};
   }
   /// Takes what was reported, and goes on.
   const NodeReading& see(std::int64_t pause = 15) {
     figures.take(
-        look, [this](const kube::ObjectKey& pod) { return pods.contains(pod.name) ? "u-" + pod.name : std::string(); },
+        by_pod,
+        [this](const kube::ObjectKey& pod) { return pods.contains(pod.name) ? "u-" + pod.name : std::string(); },
         kube::WallTime(std::chrono::seconds(seconds)));
-    look.clear();
+    by_pod.clear();
     seconds += pause;
     return figures.node();
   }
@@ -148,10 +149,10 @@ TEST_CASE("a pod of the same name that is another one is reckoned for itself") {
   world.uses("one", 100);
   world.see();
   std::string uid = "u-new";
-  world.look.clear();
+  world.by_pod.clear();
   world.container_uses("one", "main", 2, 3);
   world.figures.take(
-      world.look, [&](const kube::ObjectKey&) { return uid; }, kube::WallTime(std::chrono::seconds(world.seconds)));
+      world.by_pod, [&](const kube::ObjectKey&) { return uid; }, kube::WallTime(std::chrono::seconds(world.seconds)));
   CHECK(world.figures.node().cpu == 102 * second);
 }
 
@@ -163,7 +164,7 @@ TEST_CASE("an older look that comes late, and the same one twice, change nothing
   CHECK(world.see().cpu == 100 * second);
   world.uses("one", 115);
   CHECK(world.see().cpu == 115 * second);
-  world.look[World::key("one")].own[Measure::cpu] = Reading{100 * second, world.there() - 40'000};
+  world.by_pod[World::key("one")].own[Measure::cpu] = Reading{100 * second, world.there() - 40'000};
   CHECK(world.see().cpu == 115 * second);
   CHECK(world.figures.rate(World::key("one")) == second);
 }
