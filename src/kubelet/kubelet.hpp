@@ -37,7 +37,7 @@ struct KubeletContext : kube::Environment {
   kube::Leadership& leadership;
   FindPod find;
   PodsOfNode pods;                                  ///< of one of `nodes`
-  UsageSourceOf figures;                            ///< the provider of one of `nodes`, for usage
+  UsageSourceOf usage;                              ///< the provider of one of `nodes`, for usage
   std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
 };
 

@@ -62,7 +62,7 @@ class UsageApi {
 
  private:
   struct Node {
-    NodeUsage figures;
+    NodeUsage usage;
     int asked = 0;  ///< requests under way
   };
   class Asking;

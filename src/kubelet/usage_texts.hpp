@@ -42,6 +42,6 @@ std::string text_without_usage(Endpoint endpoint, std::string_view why);
 /// The node in GET /stats/summary. `started`: RFC 3339; "" = not known.
 kube::json::object node_statistics(std::string_view node, std::string_view started, const NodeReading& reading);
 /// A pod in GET /stats/summary. Unknown values are left out.
-kube::json::object pod_statistics(const kube::Object& pod, const PodUsage& figures, const NodeUsage& node);
+kube::json::object pod_statistics(const kube::Object& pod, const PodUsage& usage, const NodeUsage& node);
 
 }  // namespace liqo::kubelet

@@ -32,7 +32,7 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
     : context_(std::move(context)),
       settings_(std::move(settings)),
       log_("metric-agent"),
-      refused_(context_.metrics.counter(families::figures_refused)),
+      refused_(context_.metrics.counter(families::usage_refused)),
       unknown_callers_(context_.metrics.counter(families::usage_unknown_callers)),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
       token_(context_, context_.replica_api, settings_.ns),

@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Looks are separated by an empty line.
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   kube::WallTime now(std::chrono::seconds(1'700'000'000));
-  NodeUsage figures;
+  NodeUsage usage;
   NodeReading before;
   OwnLines own(uid_of, now);
   while (!rest.empty()) {
@@ -55,15 +55,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       reader.take(line);
       check_text(own.take(line));
     }
-    figures.take(reader.by_pod(), uid_of, now);
-    const NodeReading& node = figures.node();
+    usage.take(reader.by_pod(), uid_of, now);
+    const NodeReading& node = usage.node();
     check(node.cpu >= before.cpu && node.at >= before.at && node.cpu > 0 && node.memory > 0);
     before = node;
     std::size_t containers = 0;
     for (const auto& [key, pod] : reader.by_pod()) {
       check(!uid_of(key).empty());
       containers += pod.containers.size();
-      static_cast<void>(kube::json::serialize(pod_statistics(kube::Object(kube::json::object()), pod, figures)));
+      static_cast<void>(kube::json::serialize(pod_statistics(kube::Object(kube::json::object()), pod, usage)));
     }
     check(containers <= max_containers);
     ResourceText text(reader.by_pod(), node);

@@ -73,8 +73,8 @@ class Checkup {
   asio::awaitable<void> look_at_address();
   asio::awaitable<void> look_at_kubelet_api();
   asio::awaitable<void> look_at_metrics();
-  asio::awaitable<void> look_at_figures();
-  asio::awaitable<void> look_at_figures_account();
+  asio::awaitable<void> look_at_usage();
+  asio::awaitable<void> look_at_usage_account();
   /// Whether a ServiceAccount in Liqo's namespace has a right. No value if this user may not ask.
   asio::awaitable<std::optional<bool>> may(std::string account, kube::json::object attributes);
   asio::awaitable<void> look_at_sharing();
@@ -297,7 +297,7 @@ asio::awaitable<void> Checkup::look_at_metrics() {
   tell(model::judge_metrics(daemon, snapshot));
 }
 
-asio::awaitable<void> Checkup::look_at_figures() {
+asio::awaitable<void> Checkup::look_at_usage() {
   auto service =
       co_await cluster_.find(liqo::api::kinds::api_services, {"", std::string(liqo::core::metrics_api_service)});
   if (!service) {
@@ -306,11 +306,10 @@ asio::awaitable<void> Checkup::look_at_figures() {
   }
   const auto map = co_await cluster_.find(kube::resources::config_maps, liqo::core::authentication_map);
   const std::string ns = cluster_.liqo_namespace();
-  tell(
-      model::judge_figures(deployment_ ? &*deployment_ : nullptr,
-                           {.api_service = *service ? &**service : nullptr,
-                            .ns = ns,
-                            .has_front_proxy = !map || (*map && !liqo::core::read_front_proxy(**map).ca_pem.empty())}));
+  tell(model::judge_usage(deployment_ ? &*deployment_ : nullptr,
+                          {.api_service = *service ? &**service : nullptr,
+                           .ns = ns,
+                           .has_front_proxy = !map || (*map && !liqo::core::read_front_proxy(**map).ca_pem.empty())}));
 }
 
 asio::awaitable<std::optional<bool>> Checkup::may(std::string account, kube::json::object attributes) {
@@ -325,7 +324,7 @@ asio::awaitable<std::optional<bool>> Checkup::may(std::string account, kube::jso
   co_return kube::bool_at(*answer, {"status", "allowed"});
 }
 
-asio::awaitable<void> Checkup::look_at_figures_account() {
+asio::awaitable<void> Checkup::look_at_usage_account() {
   const std::string ns = cluster_.liqo_namespace(), name(liqo::api::metric_agent_account);
   const auto account = co_await cluster_.find(kube::resources::service_accounts, {ns, name});
   if (!account) {
@@ -339,11 +338,10 @@ asio::awaitable<void> Checkup::look_at_figures_account() {
                                                                         {"subresource", "token"},
                                                                         {"name", name},
                                                                         {"verb", "create"}});
-    seen.may_read_figures =
+    seen.may_read_usage =
         co_await may(name, kube::json::object{{"resource", "nodes"}, {"subresource", "metrics"}, {"verb", "get"}});
   }
-  if (auto found = model::judge_figures_account(deployment_ ? &*deployment_ : nullptr, seen, ns))
-    tell(std::move(*found));
+  if (auto found = model::judge_usage_account(deployment_ ? &*deployment_ : nullptr, seen, ns)) tell(std::move(*found));
 }
 
 asio::awaitable<void> Checkup::look_at_sharing() {
@@ -416,8 +414,8 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   if (auto found = model::judge_node_names(virtual_nodes_)) tell(std::move(*found));
   co_await look_if_it_runs("kubelet API", &Checkup::look_at_kubelet_api);
   co_await look_if_it_runs("metrics", &Checkup::look_at_metrics);
-  co_await look_if_it_runs("pod metrics", &Checkup::look_at_figures);
-  co_await look_at_figures_account();
+  co_await look_if_it_runs("pod metrics", &Checkup::look_at_usage);
+  co_await look_at_usage_account();
   if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
   co_await look_at_sharing();
   co_await look_at_policies();

@@ -95,7 +95,7 @@ void NodeMetricLines::take(std::string_view line) {
   if (sample->name == pod_memory) add(sums_.memory_bytes, memory_time_, *sample);
 }
 
-std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums) {
+std::string join_metric_lines(std::span<const NodeMetricLines> nodes, bool node_sums) {
   std::map<std::string_view, std::vector<const NodeMetricLines::Family*>> families;
   std::size_t bytes = 0;
   for (const NodeMetricLines& node : nodes) {

@@ -38,8 +38,10 @@ struct Reading {
 /// The usage of a container, or that which is reported of a pod as a whole. What is not reported is absent.
 class Usage {
  public:
-  std::optional<Reading>& operator[](Measure figure) { return readings_[static_cast<std::size_t>(figure)]; }
-  const std::optional<Reading>& operator[](Measure figure) const { return readings_[static_cast<std::size_t>(figure)]; }
+  std::optional<Reading>& operator[](Measure measure) { return readings_[static_cast<std::size_t>(measure)]; }
+  const std::optional<Reading>& operator[](Measure measure) const {
+    return readings_[static_cast<std::size_t>(measure)];
+  }
 
  private:
   std::array<std::optional<Reading>, measure_count> readings_;
@@ -51,7 +53,7 @@ struct PodUsage {
   std::map<std::string, Usage, std::less<>> containers;
 
   /// CPU or memory of the pod: its own, else the sum of its containers with the time of the newest.
-  std::optional<Reading> of(Measure figure) const;
+  std::optional<Reading> of(Measure measure) const;
   /// When the first of its containers that run was started; nothing if that is not reported.
   std::optional<std::int64_t> started() const;
 };
@@ -63,7 +65,7 @@ using UsageByPod = std::map<kube::ObjectKey, PodUsage>;
 struct UsageFamily {
   std::string_view name, help, type;
   bool is_of_container;  ///< else of a pod
-  Measure figure;
+  Measure measure;
 };
 inline constexpr std::array<UsageFamily, 8> usage_families = {{
     {"container_cpu_usage_seconds_total", "Cumulative cpu time consumed by the container in core-seconds", "counter",
@@ -94,7 +96,7 @@ bool is_time(std::int64_t at, kube::WallTime now);
 
 /// Reads the provider's lines and keeps what is of pods of this node. A provider may write anything: lines of other
 /// pods, numbers that cannot be (below zero, none, more than a machine has), and times far ahead are left out, one by
-/// one. One of several lines of the same figure counts, the last.
+/// one. One of several lines of the same measure counts, the last.
 class PodUsageReader {
  public:
   /// `max_containers`: more are left out.

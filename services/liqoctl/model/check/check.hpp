@@ -91,17 +91,17 @@ struct UsageSnapshot {
   std::string_view ns;                        ///< where the daemon's Service is
   bool has_front_proxy = true;                ///< the API server has a CA of its front proxy
 };
-Finding judge_figures(const kube::Object* deployment, const UsageSnapshot& snapshot);
+Finding judge_usage(const kube::Object* deployment, const UsageSnapshot& snapshot);
 
 /// The account that the daemon uses at kubelets, and the API server's answers about the rights that this needs; no
 /// value: not answered.
 struct UsageAccount {
   bool exists = false;
-  std::optional<bool> may_liqod_have_token, may_read_figures;
+  std::optional<bool> may_liqod_have_token, may_read_usage;
 };
 /// Whether the daemon can read from kubelets. No value if it does not have to (`metricAgent.enabled`).
-std::optional<Finding> judge_figures_account(const kube::Object* deployment, const UsageAccount& account,
-                                             std::string_view ns);
+std::optional<Finding> judge_usage_account(const kube::Object* deployment, const UsageAccount& account,
+                                           std::string_view ns);
 
 /// Whether the ranges declared for peers' pods are disjoint from those of this cluster.
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own);

@@ -146,7 +146,7 @@ Finding judge_metrics(const kube::Object* deployment, const MetricsSnapshot& sna
                  "), and neither may scrapers: a pod of liqod has to be ready, and the port (value metrics.port) open");
 }
 
-Finding judge_figures(const kube::Object* deployment, const UsageSnapshot& snapshot) {
+Finding judge_usage(const kube::Object* deployment, const UsageSnapshot& snapshot) {
   constexpr std::string_view about = "pod metrics";
   const kube::Object* api_service = snapshot.api_service;
   const std::string_view ns = snapshot.ns;
@@ -181,8 +181,8 @@ Finding judge_figures(const kube::Object* deployment, const UsageSnapshot& snaps
                         std::string(is_on ? port : "8443") + " to be open for the API server, or the APIService to go");
 }
 
-std::optional<Finding> judge_figures_account(const kube::Object* deployment, const UsageAccount& account,
-                                             std::string_view ns) {
+std::optional<Finding> judge_usage_account(const kube::Object* deployment, const UsageAccount& account,
+                                           std::string_view ns) {
   if (!has_metric_agent(deployment)) return std::nullopt;
   constexpr std::string_view about = "kubelet metrics";
   const std::string name = "ServiceAccount " + std::string(ns) + "/" + std::string(liqo::api::metric_agent_account);
@@ -190,7 +190,7 @@ std::optional<Finding> judge_figures_account(const kube::Object* deployment, con
       ", so consumers see no metrics of their pods: install the chart of this version (liqoctl upgrade, or helm)";
   if (!account.exists) return bad(about, name + " is not there, as which liqod asks kubelets" + mend);
   if (account.may_liqod_have_token == false) return bad(about, "liqod may not have a token of " + name + mend);
-  if (account.may_read_figures == false) return bad(about, name + " may not get nodes/metrics" + mend);
+  if (account.may_read_usage == false) return bad(about, name + " may not get nodes/metrics" + mend);
   return good(about, "liqod asks kubelets as " + name);
 }
 
