@@ -152,7 +152,7 @@ class Daemon {
   Webhooks webhooks_;
   MetricAgent metric_agent_;
   kube::async::Event stop_;
-  bool told_silent_ = false;              ///< it was logged that the cluster does not answer yet
+  bool logged_silent_ = false;            ///< it was logged that the cluster does not answer yet
   std::optional<kube::Failure> failure_;  ///< the failure that ends the process
   kube::Log log_{"liqod"};
 };
@@ -185,7 +185,7 @@ asio::awaitable<void> Daemon::vital(std::string part, asio::awaitable<void> runn
 }
 
 asio::awaitable<void> Daemon::await_cluster(const kube::Failure& failure) {
-  if (!std::exchange(told_silent_, true)) log_.warn("the cluster does not answer yet", {{"error", failure}});
+  if (!std::exchange(logged_silent_, true)) log_.warn("the cluster does not answer yet", {{"error", failure}});
   co_await clock_.sleep(1s);
 }
 

@@ -66,7 +66,7 @@ void ResourceText::add_pod(std::string& text) {
   const UsageFamily& family = usage_families[family_];
   const auto add = [&](const std::optional<Reading>& reading, std::string_view container) {
     if (!reading) return;
-    if (!std::exchange(has_told_family_, true)) add_head(text, family.name, family.help, family.type);
+    if (!std::exchange(has_family_head_, true)) add_head(text, family.name, family.help, family.type);
     text.append(family.name).append("{");
     if (!container.empty()) text.append("container=\"").append(container).append("\",");
     text.append("namespace=\"").append(pod_->first.ns).append("\",pod=\"").append(pod_->first.name).append("\"}");
@@ -99,7 +99,7 @@ std::string ResourceText::next() {
       continue;
     }
     ++family_;
-    has_told_family_ = false;
+    has_family_head_ = false;
     pod_ = by_pod_.begin();
   }
   if (family_ == usage_families.size() && !std::exchange(is_over_, true)) add_end(text);

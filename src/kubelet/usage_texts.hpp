@@ -31,7 +31,7 @@ class ResourceText {
   NodeReading node_;
   std::size_t family_ = 0;
   UsageByPod::const_iterator pod_;
-  bool has_told_family_ = false;  ///< HELP and TYPE of the present family were written
+  bool has_family_head_ = false;  ///< HELP and TYPE of the present family were written
   bool is_over_ = false;
 };
 

@@ -62,7 +62,7 @@ ApiServiceKeeper::ApiServiceKeeper(ApiServiceContext context)
 
 asio::awaitable<void> ApiServiceKeeper::run() {
   memory_ = {};
-  told_no_front_proxy_ = false;
+  reported_no_front_proxy_ = false;
   controller_.enqueue({.object = key});
   co_await controller_.run();
 }
@@ -108,7 +108,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   const core::ApiServicePlan plan = core::plan_api_service(snapshot, memory_, context_.clock.now());
   KUBE_CO_TRYV(co_await carry_out(plan.step, std::move(found)));
   memory_ = plan.memory;
-  if (!std::exchange(told_no_front_proxy_, !snapshot.has_front_proxy) && !snapshot.has_front_proxy)
+  if (!std::exchange(reported_no_front_proxy_, !snapshot.has_front_proxy) && !snapshot.has_front_proxy)
     co_await tell(
         "consumers see no metrics of their pods, because the API server has no front-proxy CA, by which it would show "
         "that it asks: start it with --requestheader-client-ca-file and --proxy-client-cert-file, or set "

@@ -54,7 +54,7 @@ class ApiServiceKeeper {
   std::string ca_pem_;
   core::ApiServiceMemory memory_;
   bool other_servers_ = false;  ///< API servers have come or gone since the last look
-  bool told_no_front_proxy_ = false;
+  bool reported_no_front_proxy_ = false;
   kube::Log log_;
   kube::InformerHandle services_, space_, front_proxy_map_, api_servers_;
   kube::Controller controller_;

@@ -41,14 +41,14 @@ asio::awaitable<kube::Duration> KubeletTokenKeeper::renew() {
   if (!token) co_return tell(token.error());
   token_ = std::move(token->text);
   expires_ = asked_ + token->lifetime;
-  if (std::exchange(is_told_, false)) log_.info("there is a token for kubelets: they are asked for figures");
+  if (std::exchange(is_logged_, false)) log_.info("there is a token for kubelets: they are asked for figures");
   co_return token->renew_after();
 }
 
 kube::Duration KubeletTokenKeeper::tell(const kube::Failure& failure) {
   const bool is_refused = failure.is_permanent();
   if (is_refused || clock_.now() >= expires_) token_.clear();
-  if (token_.empty() && !std::exchange(is_told_, true))
+  if (token_.empty() && !std::exchange(is_logged_, true))
     log_.error("consumers are told no figures, because there is no token for kubelets",
                {{"error", core::no_kubelet_token(ns_, failure)}});
   return is_refused && clock_.now() - begun_ >= settling_time ? long_pause : short_pause;

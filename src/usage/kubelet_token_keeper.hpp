@@ -41,7 +41,7 @@ class KubeletTokenKeeper {
   kube::Log log_;
   kube::async::Event doubted_;
   kube::TimePoint begun_{}, asked_{}, expires_{};
-  bool is_told_ = false;  ///< it was logged that there is no token
+  bool is_logged_ = false;  ///< it was logged that there is no token
 };
 
 }  // namespace liqo::usage

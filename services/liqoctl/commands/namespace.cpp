@@ -91,7 +91,7 @@ WaitState look_at(const Object* offloading, Reached& reached) {
 int strictness(std::string_view strategy) { return strategy == "LocalAndRemote" ? 0 : 1; }
 
 /// Prints why no provider is chosen.
-asio::awaitable<void> tell_no_node(Session& session, Cluster& cluster, std::string name, kube::ObjectKey key) {
+asio::awaitable<void> report_no_node(Session& session, Cluster& cluster, std::string name, kube::ObjectKey key) {
   auto nodes = co_await cluster.list(kube::resources::nodes, "",
                                      kube::label_is(liqo::api::labels::type, liqo::api::labels::type_virtual_node));
   auto offloading = co_await cluster.find(kinds::namespace_offloadings, key);
@@ -145,7 +145,7 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
       {.resource = kinds::namespace_offloadings, .key = wanted.key()}, look));
   if (!reached.held.empty()) session.output().warn(cluster.scope(), reached.held);
   if (reached.phase == liqo::api::no_cluster_selected) {
-    co_await tell_no_node(session, cluster, name, wanted.key());
+    co_await report_no_node(session, cluster, name, wanted.key());
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
   }

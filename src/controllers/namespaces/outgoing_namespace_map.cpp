@@ -222,8 +222,8 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
       memory_[cluster]);
   const core::HeldTwins held = core::held_twins(data_.all(), cluster, current);
   core::keep_held(wish, held, current);
-  tell_held(cluster, held);
-  const Outcome looked = tell_leaving(cluster, wish, current);
+  report_held(cluster, held);
+  const Outcome looked = report_leaving(cluster, wish, current);
 
   if (!map) {
     const bool all_go = std::ranges::all_of(virtual_nodes, [](const kube::Object& one) { return one.is_deleting(); });
@@ -260,7 +260,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cl
         context_.home.api(), api::kinds::namespace_maps, key,
         {.options = {.uid = std::string(map->uid())}, .phase = "removing the NamespaceMap"}));
   }
-  tell_held(cluster, all_held);
+  report_held(cluster, all_held);
   co_return Outcome::done();
 }
 
@@ -275,7 +275,7 @@ asio::awaitable<kube::Result<void>> OutgoingNamespaceMapController::write(kube::
   co_return kube::Result<void>();
 }
 
-void OutgoingNamespaceMapController::tell_held(const std::string& cluster, const core::HeldTwins& held) {
+void OutgoingNamespaceMapController::report_held(const std::string& cluster, const core::HeldTwins& held) {
   core::HeldTwins now;
   for (const auto& [ns, data] : held) {
     const auto offloading = offloadings_->find({ns, std::string(api::namespace_offloading_name)});
@@ -295,8 +295,8 @@ void OutgoingNamespaceMapController::tell_held(const std::string& cluster, const
     told_.insert_or_assign(cluster, std::move(now));
 }
 
-Outcome OutgoingNamespaceMapController::tell_leaving(std::string_view cluster, const core::TwinWish& wish,
-                                                     const core::WantedTwins& twins) const {
+Outcome OutgoingNamespaceMapController::report_leaving(std::string_view cluster, const core::TwinWish& wish,
+                                                       const core::WantedTwins& twins) const {
   std::optional<kube::Duration> next;
   for (const auto& [ns, leaving] : wish.leaving) {
     next = next ? std::min(*next, leaving.left) : leaving.left;

@@ -204,7 +204,7 @@ asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_n
       done = co_await writer_.uncordon(key.name);
     } else if (const auto* due = std::get_if<action::WriteNode>(&step)) {
       written = co_await writer_.write(virtual_node, health_of(virtual_node));
-      const action::Tell how = core::tell_written(written);
+      const action::Tell how = core::report_written(written);
       done = co_await set_condition(key, how.condition());
       // Only now may refused pods end: their owners make others elsewhere.
       if (ProviderSession* session = sessions_.find(key); done && written && session)

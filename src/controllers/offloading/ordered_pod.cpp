@@ -146,7 +146,7 @@ asio::awaitable<Outcome> OrderedPod::act(action::Keep& plan) {
 }
 
 asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(action::Tell& step) {
-  KUBE_CO_TRYV(co_await tools_.shadow_writer.write_told(key_, std::move(step.patch)));
+  KUBE_CO_TRYV(co_await tools_.shadow_writer.write_reported(key_, std::move(step.patch)));
   co_return Taken();
 }
 

@@ -75,11 +75,11 @@ asio::awaitable<kube::Result<void>> ShadowPodWriter::tell(const kube::Object& sh
   auto patch = core::refusal_patch(shadow, words);
   if (!patch) co_return kube::Result<void>();
   const kube::ObjectKey key = shadow.key();
-  if (!memories_[key].may_tell(context_.clock.now())) co_return kube::Result<void>();
-  co_return co_await write_told(key, std::move(*patch));
+  if (!memories_[key].may_report(context_.clock.now())) co_return kube::Result<void>();
+  co_return co_await write_reported(key, std::move(*patch));
 }
 
-asio::awaitable<kube::Result<void>> ShadowPodWriter::write_told(kube::ObjectKey key, kube::json::object patch) {
+asio::awaitable<kube::Result<void>> ShadowPodWriter::write_reported(kube::ObjectKey key, kube::json::object patch) {
   KUBE_CO_TRYV(
       co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
                                  {.body = kube::json::serialize(patch), .phase = "telling why the pod is not made"}));

@@ -115,7 +115,7 @@ asio::awaitable<Outcome> TwinPodMaker::take_refusal(const kube::Object& shadow, 
     core::OrderMemory& memory = memories_[key];
     const kube::TimePoint now = context_.clock.now();
     if (memory.await_bounds(now) < share_patience) co_return Outcome::again_after(share_patience);
-    if (!memory.may_tell_of_no_room(now)) co_return Outcome::retry(std::move(failure));
+    if (!memory.may_report_no_room(now)) co_return Outcome::retry(std::move(failure));
   }
   if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());

@@ -17,13 +17,13 @@ using kube::Outcome;
 constexpr kube::Duration pause = 15s;
 constexpr kube::Duration quiet_time = 1min;
 /// An API server forgets an Event within an hour, and one may be dropped when many are sent.
-constexpr kube::Duration time_told = 30min;
+constexpr kube::Duration time_reported = 30min;
 /// Pages of one look, and pods in each: other work on this thread goes on between two pages.
 constexpr std::size_t max_pages = 10;
 constexpr std::int64_t page_size = 50;
 constexpr std::size_t max_told = 10'000;
 
-std::string told_key(const kube::Object& pod, const core::ClosedNode& node) {
+std::string report_key(const kube::Object& pod, const core::ClosedNode& node) {
   return std::string(pod.uid()) + "/" + node.why;
 }
 
@@ -69,10 +69,10 @@ std::vector<std::string> WaitingPods::due_namespaces() const {
   return due;
 }
 
-std::optional<core::ClosedNode> WaitingPods::untold_node(const kube::Object& pod,
-                                                         const std::vector<kube::Object>& nodes) const {
+std::optional<core::ClosedNode> WaitingPods::unreported_node(const kube::Object& pod,
+                                                             const std::vector<kube::Object>& nodes) const {
   auto node = core::awaited_node(pod, nodes);
-  if (node && told_until_.contains(told_key(pod, *node))) node.reset();
+  if (node && reported_until_.contains(report_key(pod, *node))) node.reset();
   return node;
 }
 
@@ -96,7 +96,7 @@ asio::awaitable<kube::Result<void>> WaitingPods::find_waiting_here(Search& searc
                                                [&](kube::wire::ListItem item) {
                                                  if (item.too_deep) return true;
                                                  auto pod = kube::Object::from(std::move(item.tree));
-                                                 if (!pod || !untold_node(*pod, search.nodes)) return true;
+                                                 if (!pod || !unreported_node(*pod, search.nodes)) return true;
                                                  search.found.push_back(pod->key());
                                                  is_found = true;
                                                  return false;
@@ -125,11 +125,11 @@ asio::awaitable<kube::Result<void>> WaitingPods::tell(Search& search) {
     const auto pod = co_await context_.home.api().get(kube::resources::pods, key);
     if (!pod && pod.error().is_not_found()) continue;
     if (!pod) co_return kube::fail(pod.error(), "looking at a pod that waits for a closed node");
-    const auto node = untold_node(*pod, search.nodes);
+    const auto node = unreported_node(*pod, search.nodes);
     if (!node) continue;
     const kube::TimePoint now = context_.clock.now();
-    if (told_until_.size() >= max_told) told_until_.clear();
-    told_until_[told_key(*pod, *node)] = now + time_told;
+    if (reported_until_.size() >= max_told) reported_until_.clear();
+    reported_until_[report_key(*pod, *node)] = now + time_reported;
     quiet_until_[key.ns] = now + quiet_time;
     context_.events.warning(*pod, kube::resources::pods, "VirtualNodeClosed", core::closed_in_words(*node));
   }
@@ -140,7 +140,7 @@ asio::awaitable<Outcome> WaitingPods::reconcile(kube::WorkKey) {
   const kube::TimePoint now = context_.clock.now();
   Search search{.nodes = nodes_if_closed(), .found = {}};
   if (search.nodes.empty()) {
-    told_until_.clear();
+    reported_until_.clear();
     position_ = {};
     co_return Outcome::done();
   }
@@ -148,7 +148,7 @@ asio::awaitable<Outcome> WaitingPods::reconcile(kube::WorkKey) {
   next_look_ = now + pause;
   const auto is_over = [now](const auto& entry) { return entry.second <= now; };
   std::erase_if(quiet_until_, is_over);
-  std::erase_if(told_until_, is_over);
+  std::erase_if(reported_until_, is_over);
   const auto looked = co_await find_waiting(search);
   const auto told = co_await tell(search);
   if (!looked) co_return Outcome::retry(looked.error());

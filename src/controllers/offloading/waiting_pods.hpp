@@ -49,7 +49,8 @@ class WaitingPods final : public Runnable {
   /// Finds at most one due pod in the namespace of `position_`, and moves that on.
   asio::awaitable<kube::Result<void>> find_waiting_here(Search& search);
   /// The node for which the pod waits, unless that was reported to the pod recently.
-  std::optional<core::ClosedNode> untold_node(const kube::Object& pod, const std::vector<kube::Object>& nodes) const;
+  std::optional<core::ClosedNode> unreported_node(const kube::Object& pod,
+                                                  const std::vector<kube::Object>& nodes) const;
   /// Sends Events to the pods that still wait: a page may show a state of some minutes ago.
   asio::awaitable<kube::Result<void>> tell(Search& search);
   void see_node(const kube::Change& node);
@@ -57,8 +58,8 @@ class WaitingPods final : public Runnable {
 
   Context context_;
   kube::InformerHandle nodes_, offloadings_;
-  std::map<std::string, kube::TimePoint, std::less<>> quiet_until_;  ///< by namespace
-  std::map<std::string, kube::TimePoint, std::less<>> told_until_;   ///< by the pod's UID and the reported reason
+  std::map<std::string, kube::TimePoint, std::less<>> quiet_until_;     ///< by namespace
+  std::map<std::string, kube::TimePoint, std::less<>> reported_until_;  ///< by the pod's UID and the reported reason
   Position position_;
   kube::TimePoint next_look_{};
   kube::Controller controller_;

@@ -250,8 +250,8 @@ void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure fa
   changed_(key);
 }
 
-void ProviderSessions::tell_blockage(const kube::ObjectKey& key, const std::string& blockage) {
-  if (blockage.empty() == std::exchange(entries_[key].told_blockage, blockage).empty()) return;
+void ProviderSessions::report_blockage(const kube::ObjectKey& key, const std::string& blockage) {
+  if (blockage.empty() == std::exchange(entries_[key].reported_blockage, blockage).empty()) return;
   if (blockage.empty()) return log_.info("the provider can be read again", {{"virtual_node", key}});
   log_.warn("the provider cannot be read", {{"virtual_node", key}, {"error", blockage}});
   if (const auto node = virtual_nodes_->find(key))
@@ -385,7 +385,7 @@ void ProviderSessions::start_session(const kube::Object& virtual_node, SessionIn
   entry.session->on_health_change([this, key] {
     if (const ProviderSession* session = find(key)) {
       (void)lend_link(*session->cluster());
-      tell_blockage(key, session->blockage());
+      report_blockage(key, session->blockage());
     }
     changed_(key);
   });

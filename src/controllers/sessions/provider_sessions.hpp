@@ -51,8 +51,8 @@ class ProviderSessions {
     std::string foreign;                   ///< why the Node counts as a machine, as a sentence; "" = it does not
     /// Labels and annotations that its pods do not get at the provider, once these are known.
     std::optional<core::ReflectionFilters> left_out;
-    std::string told_blockage;    ///< why the provider could not be read, as it was last reported
-    std::string tokens_withheld;  ///< why the VkOptionsTemplate withholds tokens; "" = it does not
+    std::string reported_blockage;  ///< why the provider could not be read, as it was last reported
+    std::string tokens_withheld;    ///< why the VkOptionsTemplate withholds tokens; "" = it does not
   };
   struct Shared {
     std::shared_ptr<ProviderCluster> cluster;
@@ -96,7 +96,7 @@ class ProviderSessions {
   /// Notes and reports why there is no session, or why the present one goes on with its old inputs.
   void refuse(const kube::Object& virtual_node, kube::Failure failure);
   /// Reports why a provider that answers cannot be read, or that it can be read again.
-  void tell_blockage(const kube::ObjectKey& key, const std::string& blockage);
+  void report_blockage(const kube::ObjectKey& key, const std::string& blockage);
   /// Stops a session, and with the last one its cluster, unless that goes on with the `next` connection.
   asio::awaitable<void> stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next = nullptr);
   /// Stops every session, and the state that they share.

@@ -112,16 +112,16 @@ void SliceGrantController::read_policy() {
   if (policy_.storage_enabled && !storage_classes_) {
     storage_classes_ = context_.home.acquire({.resource = api::kinds::storage_classes});
     const auto all = [this] {
-      tell_missing_class();
+      report_missing_class();
       controller_.enqueue_all(slices_->store());
     };
     controller_.watch(storage_classes_, [all](const kube::ObjectKey&) { all(); }, all);
   }
-  tell_missing_class();
+  report_missing_class();
   controller_.enqueue_all(slices_->store());
 }
 
-void SliceGrantController::tell_missing_class() {
+void SliceGrantController::report_missing_class() {
   const std::string& name = policy_.storage_class;
   if (!policy_.storage_enabled || name.empty() || !storage_classes_->has_synced() || storage_classes_->find({"", name}))
     return;
@@ -346,10 +346,10 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   // What the other slices hold has to be certain before this one is granted more beside them.
   if (const kube::Duration left = context_.leadership.inherited_doubt_until() - since;
       snapshot && left > 0ms && adds_to_bound(*snapshot)) {
-    tell_waiting(*snapshot, since,
-                 kube::Failure(kube::Errc::timeout,
-                               "what liqod's last leader has granted may still be on its way to the "
-                               "API server (this takes 75 s at most)"));
+    report_waiting(*snapshot, since,
+                   kube::Failure(kube::Errc::timeout,
+                                 "what liqod's last leader has granted may still be on its way to the "
+                                 "API server (this takes 75 s at most)"));
     co_return Outcome::again_after(std::min(left, wait_patience));
   }
   if (snapshot && ledger_ && adds_to_bound(*snapshot)) {
@@ -360,7 +360,7 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
       co_return Outcome::again_after(left);
     auto settled = co_await ledger_->settle(key.ns);
     if (!settled) {
-      tell_waiting(*snapshot, since, settled.error());
+      report_waiting(*snapshot, since, settled.error());
       co_return Outcome::retry(std::move(settled.error()).in("reading what the other slices hold"));
     }
     snapshot = co_await look_at(key, end);
@@ -515,9 +515,9 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Snapshot& snapshot) 
   const kube::ObjectKey key = snapshot.slice.key();
   const bool custom = !core::is_built_in_class(api::ResourceSlice(snapshot.slice).slice_class());
   Memory& memory = memory_[key];
-  const bool told = custom && memory.drain_told;
+  const bool told = custom && memory.drain_reported;
   const bool is_denied = std::holds_alternative<action::Deny>(snapshot.plan);
-  memory.drain_told = is_denied;
+  memory.drain_reported = is_denied;
   if (const kube::Duration wait = quiet_time(snapshot); wait > 0ms) co_return Outcome::again_after(wait);
   if (!told || !is_denied) {
     const json::array classes = storage_classes();
@@ -525,7 +525,7 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Snapshot& snapshot) 
     if (auto patch = core::plan_slice_status(snapshot.slice, snapshot.plan, offer, context_.clock.wall())) {
       auto written = co_await write_status(snapshot.slice, std::move(*patch));
       if (!written) {
-        memory_[key].drain_told = false;
+        memory_[key].drain_reported = false;
         co_return Outcome::retry(std::move(written.error()));
       }
       if (const auto known = memory_.find(key); is_denied && known != memory_.end()) {
@@ -550,15 +550,16 @@ kube::Duration SliceGrantController::quiet_time(const Snapshot& snapshot) const 
   return memory->second.refused_at + refusal_pause - context_.clock.now();
 }
 
-void SliceGrantController::tell_waiting(const Snapshot& snapshot, kube::TimePoint since, const kube::Failure& why) {
+void SliceGrantController::report_waiting(const Snapshot& snapshot, kube::TimePoint since, const kube::Failure& why) {
   const auto known = memory_.find(snapshot.slice.key());
   if (known == memory_.end()) return;
   Memory& memory = known->second;
   const kube::TimePoint now = context_.clock.now();
   if (!memory.waits_since) memory.waits_since = since;
-  if (now - *memory.waits_since < wait_patience || (memory.wait_told_at && now - *memory.wait_told_at < wait_pause))
+  if (now - *memory.waits_since < wait_patience ||
+      (memory.wait_reported_at && now - *memory.wait_reported_at < wait_pause))
     return;
-  memory.wait_told_at = now;
+  memory.wait_reported_at = now;
   context_.events.warning(snapshot.slice, api::kinds::resource_slices, "GrantWaits",
                           "the slice is granted nothing more until it is known what the other slices of cluster " +
                               snapshot.peer + " hold: " + why.text());

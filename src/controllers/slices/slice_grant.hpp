@@ -46,9 +46,9 @@ class SliceGrantController final : public Runnable {
     /// When a refusal of amounts was last reported, and for which generation: its figures change all the time.
     kube::TimePoint refused_at{};
     std::int64_t refused = 0;
-    std::optional<kube::TimePoint> waits_since = {};   ///< since when it is not known what the other slices hold
-    std::optional<kube::TimePoint> wait_told_at = {};  ///< when that was last reported
-    bool drain_told = false;  ///< our denial of a custom class was written; its controller may overwrite it
+    std::optional<kube::TimePoint> waits_since = {};       ///< since when it is not known what the other slices hold
+    std::optional<kube::TimePoint> wait_reported_at = {};  ///< when that was last reported
+    bool drain_reported = false;  ///< our denial of a custom class was written; its controller may overwrite it
   };
   /// A slice, its grant, and the decision about it.
   struct Snapshot {
@@ -87,7 +87,7 @@ class SliceGrantController final : public Runnable {
   /// Adds to the Outcome to come back when no write of the slice's Quota is in doubt any more.
   kube::Outcome after_doubt(const kube::ObjectKey& slice, kube::Outcome end) const;
   /// Reports what a slice waits for, if its status says nothing and it has waited for some time.
-  void tell_waiting(const Snapshot& snapshot, kube::TimePoint since, const kube::Failure& why);
+  void report_waiting(const Snapshot& snapshot, kube::TimePoint since, const kube::Failure& why);
   /// Writes the decision into the status.
   asio::awaitable<kube::Outcome> answer(const Snapshot& snapshot);
   /// How long a refusal stays as it was reported although its figures have changed; zero if it is to be reported now.
@@ -110,7 +110,7 @@ class SliceGrantController final : public Runnable {
   void read_policy();
   /// Reports at the settings that the StorageClass which they name does not exist. The administrator sees this nowhere
   /// else.
-  void tell_missing_class();
+  void report_missing_class();
   /// Reads the annotation of a Tenant about its share.
   void see_tenant(const kube::Change& change);
   void see_slice(const kube::Change& change);

@@ -17,8 +17,8 @@ std::string name_taken_text(const kube::Object& older) {
          " has the Node of this name, because it is older: delete one of the two, and create it under another name";
 }
 
-std::vector<virtual_node_action::Tell> tell_standing_aside(const kube::Object& older,
-                                                           const kube::Result<std::size_t>& left) {
+std::vector<virtual_node_action::Tell> report_standing_aside(const kube::Object& older,
+                                                             const kube::Result<std::size_t>& left) {
   virtual_node_action::Tell session{.type = "VirtualKubelet", .status = "None", .reason = name_taken};
   session.message = name_taken_text(older);
   virtual_node_action::Tell node = session;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace virtual_node_action;
 
-Tell tell_session(const VirtualNodeSight& sight) {
+Tell report_session(const VirtualNodeSight& sight) {
   const bool is_silent = sight.has_session && !is_alive(sight.health);
   if (sight.has_session && !is_silent && sight.trouble.empty()) {
     if (sight.health.silence.empty()) return {.type = "VirtualKubelet", .status = "Running"};
@@ -40,11 +40,11 @@ VirtualNodePlan plan_virtual_node(const VirtualNodeSight& sight) {
   }
   if (!is_wanted && !node) add(FreePort{});
   if (!is_wanted) add(Tell{.type = "Node", .status = "None"});
-  add(tell_session(sight));
+  add(report_session(sight));
   return plan;
 }
 
-Tell tell_written(const kube::Result<void>& written) {
+Tell report_written(const kube::Result<void>& written) {
   if (written) return {.type = "Node", .status = "Running"};
   return {.type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = written.error().text()};
 }

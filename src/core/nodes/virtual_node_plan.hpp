@@ -30,9 +30,9 @@ struct Withdraw {
 struct Uncordon {
   bool operator==(const Uncordon&) const = default;
 };
-/// Create the Node or bring it up to date (`plan_node`), then report how that went (`tell_written`). If it is written,
-/// and only then, the pods of the session are notified whether the Node is closed, and pods end whose owners replace
-/// them elsewhere.
+/// Create the Node or bring it up to date (`plan_node`), then report how that went (`report_written`). If it is
+/// written, and only then, the pods of the session are notified whether the Node is closed, and pods end whose owners
+/// replace them elsewhere.
 struct WriteNode {
   bool is_closed = false;  ///< it takes no new pods
   bool is_told = false;    ///< the provider itself says so
@@ -69,7 +69,7 @@ using VirtualNodePlan = std::variant<virtual_node_action::Withdraw, virtual_node
 VirtualNodePlan plan_virtual_node(const VirtualNodeSight& sight);
 
 /// The condition "Node" after the Node was to be written.
-virtual_node_action::Tell tell_written(const kube::Result<void>& written);
+virtual_node_action::Tell report_written(const kube::Result<void>& written);
 
 /// When the withdrawal or the removal of the Node began, as the VirtualNode's condition says; "" = it has not begun.
 std::string_view draining_since(const kube::Object& virtual_node);

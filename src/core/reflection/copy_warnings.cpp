@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A warning that goes on becomes an Event again after this time.
-constexpr kube::Duration told_for = 10min;
+constexpr kube::Duration reported_for = 10min;
 /// The most warnings in that time, about one object and about one twin: a provider must not flood the Events of home.
 constexpr int max_of_object = 4;
 constexpr std::size_t max_of_twin = 64;
@@ -47,7 +47,7 @@ std::string copy_warning_message(std::string_view provider, const CopyWarning& w
 bool CopyWarnings::is_news(const CopyWarning& warning, kube::TimePoint now) const {
   if (warning.version <= looked_) return false;
   if ((!first_ || warning.version <= *first_) && warning.time < since_) return false;
-  const auto is_recent = [&](const Told& told) { return now - told.at < told_for; };
+  const auto is_recent = [&](const Told& told) { return now - told.at < reported_for; };
   if (const auto known = told_.find(warning.event); known != told_.end() && is_recent(known->second)) return false;
   const auto of_object = std::ranges::count_if(
       told_, [&](const auto& told) { return told.second.object == warning.uid && is_recent(told.second); });
@@ -68,7 +68,7 @@ void CopyWarnings::looked(std::uint64_t version, kube::TimePoint now) {
   const auto postponed = std::exchange(postponed_, std::nullopt);
   // The version counts even if it is lower than the last one: a restored database gives versions again.
   looked_ = postponed ? std::min(version, *postponed - 1) : version;
-  std::erase_if(told_, [&](const auto& told) { return now - told.second.at >= told_for; });
+  std::erase_if(told_, [&](const auto& told) { return now - told.second.at >= reported_for; });
 }
 
 }  // namespace liqo::core

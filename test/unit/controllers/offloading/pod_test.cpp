@@ -503,7 +503,7 @@ TEST_CASE("a VkOptionsTemplate that is missed is told each time that it goes") {
   world.pass(10s);
   for (int times = 1; times <= 2; ++times) {
     (void)world.server.remove(kinds::vk_options_templates, options.key(), {}, "operator");
-    CHECK(world.reaches([&] { return world.times_told("VkOptionsTemplateMissing") == times; }));
+    CHECK(world.reaches([&] { return world.times_reported("VkOptionsTemplateMissing") == times; }));
     world.apply(kinds::vk_options_templates, options);
     // Events with the same text within five minutes are one.
     world.pass(10min);

@@ -124,9 +124,9 @@ TEST_CASE("a provider that does not answer is told of with its last error") {
 }
 
 TEST_CASE("the condition of a Node says why it could not be written") {
-  CHECK(tell_written({}) == action::Tell{.type = "Node", .status = "Running"});
+  CHECK(report_written({}) == action::Tell{.type = "Node", .status = "Running"});
   const kube::Result<void> failed = kube::fail(kube::Errc::invalid_input, "the name is taken");
-  const action::Tell told = tell_written(failed);
+  const action::Tell told = report_written(failed);
   CHECK(
       told ==
       action::Tell{.type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = failed.error().text()});
@@ -153,7 +153,7 @@ TEST_CASE("a VirtualNode that stands aside says for which one, and what becomes 
   const kube::Object older = virtual_node(true);
   const auto told = [&](const kube::Result<std::size_t>& left) {
     std::string words;
-    for (const action::Tell& tell : tell_standing_aside(older, left))
+    for (const action::Tell& tell : report_standing_aside(older, left))
       words += std::string(tell.type) + " " + std::string(tell.status) + " " + std::string(tell.reason) + ". ";
     return words;
   };
@@ -161,7 +161,7 @@ TEST_CASE("a VirtualNode that stands aside says for which one, and what becomes 
   CHECK(told(2) == "Node None NodeNameTaken. VirtualKubelet Draining NodeNameTaken. ");
   const kube::Result<std::size_t> failed = kube::fail(kube::Errc::connect, "no route");
   CHECK(told(failed) == "Node None NodeNameTaken. VirtualKubelet Draining PodsNotEnded. ");
-  CHECK(tell_standing_aside(older, failed).back().message.ends_with("no route"));
+  CHECK(report_standing_aside(older, failed).back().message.ends_with("no route"));
 }
 
 }  // namespace liqo::core

@@ -25,7 +25,7 @@ const json::value& annotation_in(const json::object& patch) {
   return patch.at("metadata").at("annotations").at(refused);
 }
 
-std::string message_of(const WantedStatus& wanted) { return std::string(refusal_told(wanted.status)); }
+std::string message_of(const WantedStatus& wanted) { return std::string(reported_refusal(wanted.status)); }
 
 }  // namespace
 

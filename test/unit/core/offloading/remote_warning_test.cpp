@@ -211,7 +211,7 @@ TEST_CASE("the warning stands in one condition at home while the pod is not read
   const std::string words = "no such image (Failed)", nothing;
   const auto shown = [](const kube::Object& local, const kube::Object& pod, const std::string* warning) {
     const StatusContext ctx{.provider = "milan", .warning = warning};
-    return std::string(warning_told(forge_local_status({.local = local, .remote = &pod}, ctx, at())->status));
+    return std::string(reported_warning(forge_local_status({.local = local, .remote = &pod}, ctx, at())->status));
   };
   const std::string told = "the pod is not ready in cluster milan: no such image (Failed)";
   kube::Object local = local_pod(pending);
