@@ -109,7 +109,7 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   KUBE_CO_TRYV(co_await carry_out(plan.step, std::move(found)));
   memory_ = plan.memory;
   if (!std::exchange(reported_no_front_proxy_, !snapshot.has_front_proxy) && !snapshot.has_front_proxy)
-    co_await tell(
+    co_await report(
         "consumers see no metrics of their pods, because the API server has no front-proxy CA, by which it would show "
         "that it asks: start it with --requestheader-client-ca-file and --proxy-client-cert-file, or set "
         "metricAgent.enabled=false");
@@ -167,7 +167,7 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
     log_.warn(
         "deleted the APIService of consumers' figures for an hour: the API server does not reach what is behind it",
         {{"error", trouble}});
-    co_await tell(
+    co_await report(
         "APIService " + key.name + " is deleted for an hour, because the API server does not reach it, and " +
         "Kubernetes removes no namespace meanwhile (" + trouble +
         "): open the port of the metric agent to it (value metricAgent.port), or set metricAgent.enabled=false");
@@ -175,7 +175,7 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
   co_return kube::Result<void>();
 }
 
-asio::awaitable<void> ApiServiceKeeper::tell(std::string sentence) {
+asio::awaitable<void> ApiServiceKeeper::report(std::string sentence) {
   const auto service = co_await context_.leader_api.get(kube::resources::services,
                                                         {context_.ns, std::string(core::metric_agent_service)});
   if (service)

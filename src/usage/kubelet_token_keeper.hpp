@@ -33,7 +33,7 @@ class KubeletTokenKeeper {
  private:
   /// Requests a token once; returns how long to wait before the next time.
   asio::awaitable<kube::Duration> renew();
-  kube::Duration tell(const kube::Failure& failure);
+  kube::Duration log_failure(const kube::Failure& failure);
 
   kube::async::Clock& clock_;
   kube::Api& api_;

@@ -211,7 +211,7 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
     KUBE_CO_TRYV(co_await bound_pods(pass, roles.kinds));
     KUBE_CO_TRYV(co_await bind(pass, roles));
   }
-  tell(*tenant, roles.told);
+  report(*tenant, roles.told);
   if (pass.again) co_return Outcome::again_after(changed_pause);
   co_return Outcome::again_after(roles.told.empty() && !pass.waits ? look_interval : retry_interval);
 }
@@ -374,7 +374,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
   co_return result;
 }
 
-void TwinPodBounds::tell(const kube::Object& tenant, const std::vector<std::string>& problems) {
+void TwinPodBounds::report(const kube::Object& tenant, const std::vector<std::string>& problems) {
   const std::string text = kube::join(problems, " ");
   if (std::exchange(told_[std::string(tenant.name())], text) == text || text.empty()) return;
   context_.events.warning(tenant, kube::resources::namespaces, api::reasons::tenant_role_refused,

@@ -51,7 +51,7 @@ class TwinPodBounds final : public Runnable {
   /// Whether the policy of the consumer names the ClusterRole now.
   bool is_named(const std::string& tenant, const std::string& role) const;
   Pass begin(const kube::Object& tenant);
-  void tell(const kube::Object& tenant, const std::vector<std::string>& problems);
+  void report(const kube::Object& tenant, const std::vector<std::string>& problems);
   void recount(const kube::ObjectKey& key);
   /// Counts all pods of a twin again.
   void recount_twin(const std::string& ns);

@@ -122,10 +122,10 @@ asio::awaitable<kube::Result<void>> AwaitedPods::see(kube::ObjectKey key) {
   orders_.open(key.text());
   // The others wait for longer and longer; a success of this one wakes them.
   if (!not_taken_.empty() && *not_taken_.begin() == key) node_.enqueue_after(key, try_pause);
-  co_return co_await tell(*local);
+  co_return co_await report(*local);
 }
 
-asio::awaitable<kube::Result<void>> AwaitedPods::tell(kube::Object local) {
+asio::awaitable<kube::Result<void>> AwaitedPods::report(kube::Object local) {
   const kube::ObjectKey key = local.key();
   RememberedPod& memory = node_.memory.of(key, local.uid());
   const kube::TimePoint now = node_.context.clock.now();

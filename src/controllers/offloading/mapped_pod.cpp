@@ -222,10 +222,10 @@ asio::awaitable<kube::Result<void>> MappedPod::end(const core::PodAction& plan) 
   kube::Result<void> done;
   if (const auto* refuse = std::get_if<action::RefuseForeign>(&plan)) {
     if (seen_.local) done = co_await refuse_foreign(*refuse);
-  } else if (const auto* tell = std::get_if<action::SendGrace>(&plan)) {
+  } else if (const auto* send = std::get_if<action::SendGrace>(&plan)) {
     // The waiting time counts from the first try: the pod has to end whatever the provider answers.
-    if (memory().ending.await_begin(tell->seconds, now()) > 0ms)
-      done = co_await services_.ends.send_grace(seen_.key, *seen_.shadow, tell->seconds);
+    if (memory().ending.await_begin(send->seconds, now()) > 0ms)
+      done = co_await services_.ends.send_grace(seen_.key, *seen_.shadow, send->seconds);
     progress_.outcome = Outcome::again_after(0ms);
   } else if (const auto* remove = std::get_if<action::DeleteShadow>(&plan)) {
     done = co_await services_.ends.delete_shadow(seen_.key, seen_.remote_key, *remove);
@@ -295,7 +295,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
     KUBE_CO_TRYV(co_await services_.statuses.send(local, *wanted, std::move(*body)));
   }
   services_.orders.report_refusal(local, refusal);
-  services_.warnings.tell(local, warning);
+  services_.warnings.report(local, warning);
   co_return std::nullopt;
 }
 

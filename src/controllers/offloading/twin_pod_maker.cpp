@@ -88,9 +88,9 @@ asio::awaitable<Outcome> TwinPodMaker::await_bounds(const kube::Object& shadow) 
   bounded_.await_room(key);
   const kube::Duration waited = memories_[key].await_bounds(context_.clock.now());
   if (waited < counting_patience) co_return Outcome::again_after(counting_patience - waited);
-  KUBE_CO_TRYV(co_await writer_.tell(shadow, "nobody counts the pods of its namespace (ResourceQuota " +
-                                                 std::string(core::twin_pods_quota_name) +
-                                                 "), which the provider's liqod and kube-controller-manager do"));
+  KUBE_CO_TRYV(co_await writer_.report(shadow, "nobody counts the pods of its namespace (ResourceQuota " +
+                                                   std::string(core::twin_pods_quota_name) +
+                                                   "), which the provider's liqod and kube-controller-manager do"));
   co_return Outcome::again_after(counting_patience);
 }
 
@@ -119,7 +119,7 @@ asio::awaitable<Outcome> TwinPodMaker::take_refusal(const kube::Object& shadow, 
   }
   if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
-    KUBE_CO_TRYV(co_await writer_.tell(shadow, core::refusal_words(failure)));
+    KUBE_CO_TRYV(co_await writer_.report(shadow, core::refusal_words(failure)));
   }
   co_return Outcome::retry(std::move(failure));
 }

@@ -120,7 +120,7 @@ asio::awaitable<kube::Result<void>> WaitingPods::find_waiting(Search& search) {
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> WaitingPods::tell(Search& search) {
+asio::awaitable<kube::Result<void>> WaitingPods::report(Search& search) {
   for (const kube::ObjectKey& key : search.found) {
     const auto pod = co_await context_.home.api().get(kube::resources::pods, key);
     if (!pod && pod.error().is_not_found()) continue;
@@ -150,7 +150,7 @@ asio::awaitable<Outcome> WaitingPods::reconcile(kube::WorkKey) {
   std::erase_if(quiet_until_, is_over);
   std::erase_if(reported_until_, is_over);
   const auto looked = co_await find_waiting(search);
-  const auto told = co_await tell(search);
+  const auto told = co_await report(search);
   if (!looked) co_return Outcome::retry(looked.error());
   if (!told) co_return Outcome::retry(told.error());
   co_return Outcome::again_after(pause);

@@ -52,7 +52,7 @@ class WaitingPods final : public Runnable {
   std::optional<core::ClosedNode> unreported_node(const kube::Object& pod,
                                                   const std::vector<kube::Object>& nodes) const;
   /// Sends Events to the pods that still wait: a page may show a state of some minutes ago.
-  asio::awaitable<kube::Result<void>> tell(Search& search);
+  asio::awaitable<kube::Result<void>> report(Search& search);
   void see_node(const kube::Change& node);
   void look_soon();
 

@@ -532,7 +532,7 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Snapshot& snapshot) 
         known->second.refused_at = context_.clock.now();
         known->second.refused = snapshot.slice.generation();
       }
-      tell(snapshot);
+      report(snapshot);
     }
   }
   if (const auto* accept = std::get_if<action::Accept>(&snapshot.plan); accept && accept->again_after > 0ms)
@@ -565,7 +565,7 @@ void SliceGrantController::report_waiting(const Snapshot& snapshot, kube::TimePo
                               snapshot.peer + " hold: " + why.text());
 }
 
-void SliceGrantController::tell(const Snapshot& snapshot) {
+void SliceGrantController::report(const Snapshot& snapshot) {
   const kube::ObjectKey key = snapshot.slice.key();
   if (const auto* deny = std::get_if<action::Deny>(&snapshot.plan)) {
     const std::string words = core::in_provider_words(deny->message, snapshot.peer);

@@ -93,7 +93,7 @@ class SliceGrantController final : public Runnable {
   /// How long a refusal stays as it was reported although its figures have changed; zero if it is to be reported now.
   kube::Duration quiet_time(const Snapshot& snapshot) const;
   /// Reports the decision.
-  void tell(const Snapshot& snapshot);
+  void report(const Snapshot& snapshot);
   /// Writes the Quota of the slice. Returns whether there was anything to write.
   asio::awaitable<kube::Result<bool>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
                                                   core::QuotaWish wish);

@@ -136,7 +136,7 @@ bool WarningQuestions::answered(std::string_view remote_uid, std::string words) 
   return true;
 }
 
-bool WarningQuestions::tell(std::string_view message) {
+bool WarningQuestions::may_report(std::string_view message) {
   return told_.size() < max_told && told_.insert(digest_hex(message)).second;
 }
 

@@ -45,7 +45,7 @@ class WarningQuestions {
   /// The provider's warning; "" = none; null = not asked yet.
   const std::string* words() const { return words_ ? &*words_ : nullptr; }
   /// Whether an Event is due for this message: each message has one, up to a number that a person can read.
-  bool tell(std::string_view message);
+  bool may_report(std::string_view message);
 
  private:
   void settle();

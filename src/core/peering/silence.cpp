@@ -255,9 +255,9 @@ void SilenceJudge::judge(Moment now) {
   if (note_.words.empty()) {
     // If the Lease can be read and is renewed, the provider only takes its time.
     const bool unread = waits_anew(now.at) && is_unreadable(now.at);
-    if ((proven || unread) && (!withdrawn_at_ || now.at - *withdrawn_at_ >= pause_)) tell(proven, now);
+    if ((proven || unread) && (!withdrawn_at_ || now.at - *withdrawn_at_ >= pause_)) report(proven, now);
   } else if (proven && !note_.proven && now.at - *told_at_ >= std::max(pause_, first_pause)) {
-    tell(true, now);
+    report(true, now);
   }
 }
 
@@ -277,7 +277,7 @@ void SilenceJudge::note_return(kube::TimePoint now) {
   if (!returned_at_) returned_at_ = now;
 }
 
-void SilenceJudge::tell(bool proven, Moment now) {
+void SilenceJudge::report(bool proven, Moment now) {
   note_ = {.words = {}, .proven = proven, .closes = proven && resumes_};
   absent_since_ = absent_since(proven);
   count(proven, now);

@@ -155,7 +155,7 @@ class SilenceJudge {
   void note_return(kube::TimePoint now);
   bool is_proven(kube::TimePoint now) const;
   bool is_unreadable(kube::TimePoint now) const;
-  void tell(bool proven, Moment now);
+  void report(bool proven, Moment now);
   void withdraw_report(kube::TimePoint now);
   void judge(Moment now);
   void judge_reported(Moment now);
