@@ -57,14 +57,14 @@ class Scraper::Holdings {
 };
 
 /// A text that counts for its consumer until the last response with it was sent.
-struct Scraper::Told {
-  Told(std::string made, std::shared_ptr<Holdings> in, std::string of)
+struct Scraper::ServedText {
+  ServedText(std::string made, std::shared_ptr<Holdings> in, std::string of)
       : text(std::move(made)), holdings(std::move(in)), consumer(std::move(of)) {
     holdings->hold(consumer, text.size());
   }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
-  ~Told() { holdings->let_go(consumer, text.size()); }
+  ServedText(const ServedText&) = delete;
+  ServedText& operator=(const ServedText&) = delete;
+  ~ServedText() { holdings->let_go(consumer, text.size()); }
   const std::string text;
   const std::shared_ptr<Holdings> holdings;
   const std::string consumer;
@@ -177,8 +177,8 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   if (reading.answered == 0 && !reading.usage.empty())
     co_return kube::fail(kube::Errc::connect, "no kubelet that runs pods of cluster " + reading.consumer +
                                                   " sends its metrics; one says: " + reading.failure->text());
-  const auto told = std::make_shared<const Told>(core::join_metric_lines(reading.usage, reading.path == resource_path),
-                                                 holdings_, reading.consumer);
+  const auto told = std::make_shared<const ServedText>(
+      core::join_metric_lines(reading.usage, reading.path == resource_path), holdings_, reading.consumer);
   co_return Text(told, &told->text);
 }
 

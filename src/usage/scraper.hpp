@@ -62,7 +62,7 @@ class Scraper {
   struct Entry;
   struct Reading;
   class Holdings;
-  struct Told;
+  struct ServedText;
 
   /// Gathers the answer of an entry and keeps it while it is fresh. The entry is removed in the end, even after a
   /// failure or a cancellation.

@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view by_cluster = "outgoing-map-cluster", nodes_of_cluster = "cluster";
 /// The number of volumes in one twin that get an Event.
-constexpr std::size_t max_told = 8;
+constexpr std::size_t max_reported = 8;
 /// The key that stands for the changed NamespaceOffloadings, and how many of them are handled in a turn of the loop.
 kube::WorkKey key_of_requests() { return {}; }
 constexpr std::size_t max_seen_in_a_turn = 32;
@@ -281,18 +281,18 @@ void OutgoingNamespaceMapController::report_held(const std::string& cluster, con
     const auto offloading = offloadings_->find({ns, std::string(api::namespace_offloading_name)});
     if (!offloading || offloading->is_deleting()) now.emplace(ns, data);
   }
-  const auto found = told_.find(cluster);
-  const core::HeldTwins before = found == told_.end() ? core::HeldTwins() : std::move(found->second);
+  const auto found = reported_.find(cluster);
+  const core::HeldTwins before = found == reported_.end() ? core::HeldTwins() : std::move(found->second);
   for (const auto& [ns, data] : now) {
     if (const auto same = before.find(ns); same != before.end() && same->second == data) continue;
     const std::string why = core::why_held(ns, data);
-    for (std::size_t i = 0; i < std::min(data.size(), max_told); ++i)
+    for (std::size_t i = 0; i < std::min(data.size(), max_reported); ++i)
       data_.warn(data[i], api::reasons::twin_holds_data, why);
   }
   if (now.empty())
-    told_.erase(cluster);
+    reported_.erase(cluster);
   else
-    told_.insert_or_assign(cluster, std::move(now));
+    reported_.insert_or_assign(cluster, std::move(now));
 }
 
 Outcome OutgoingNamespaceMapController::report_leaving(std::string_view cluster, const core::TwinWish& wish,

@@ -74,8 +74,8 @@ class OutgoingNamespaceMapController final : public Runnable {
   kube::View<std::string> clusters_;                          ///< of VirtualNodes
   kube::View<Destination> destinations_;                      ///< of NamespaceMaps
   std::unordered_map<std::string, core::TwinMemory> memory_;  ///< by cluster
-  std::unordered_map<std::string, core::HeldTwins> told_;     ///< by cluster: the data that was reported last
-  std::unordered_map<std::string, kube::TimePoint> written_;  ///< by cluster: when its map was written last
+  std::unordered_map<std::string, core::HeldTwins> reported_;  ///< by cluster: the data that was reported last
+  std::unordered_map<std::string, kube::TimePoint> written_;   ///< by cluster: when its map was written last
   kube::Controller controller_;
 };
 

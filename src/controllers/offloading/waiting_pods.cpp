@@ -21,7 +21,7 @@ constexpr kube::Duration time_reported = 30min;
 /// Pages of one look, and pods in each: other work on this thread goes on between two pages.
 constexpr std::size_t max_pages = 10;
 constexpr std::int64_t page_size = 50;
-constexpr std::size_t max_told = 10'000;
+constexpr std::size_t max_reported = 10'000;
 
 std::string report_key(const kube::Object& pod, const core::ClosedNode& node) {
   return std::string(pod.uid()) + "/" + node.why;
@@ -128,7 +128,7 @@ asio::awaitable<kube::Result<void>> WaitingPods::report(Search& search) {
     const auto node = unreported_node(*pod, search.nodes);
     if (!node) continue;
     const kube::TimePoint now = context_.clock.now();
-    if (reported_until_.size() >= max_told) reported_until_.clear();
+    if (reported_until_.size() >= max_reported) reported_until_.clear();
     reported_until_[report_key(*pod, *node)] = now + time_reported;
     quiet_until_[key.ns] = now + quiet_time;
     context_.events.warning(*pod, kube::resources::pods, "VirtualNodeClosed", core::closed_in_words(*node));

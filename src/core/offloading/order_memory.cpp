@@ -54,8 +54,8 @@ kube::Duration OrderMemory::await_bounds(kube::TimePoint now) {
 }
 
 bool OrderMemory::may_report(kube::TimePoint now) {
-  if (told_at_ && now - *told_at_ < report_interval) return false;
-  told_at_ = now;
+  if (reported_at_ && now - *reported_at_ < report_interval) return false;
+  reported_at_ = now;
   return true;
 }
 

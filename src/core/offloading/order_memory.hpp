@@ -75,7 +75,7 @@ class OrderMemory {
   kube::TimePoint in_doubt_until_{};                  ///< for `ShadowMemory::create_in_doubt`
   std::string awaited_;                               ///< UID of the pod whose node is waited for to report its end
   kube::TimePoint awaited_since_{};                   ///< for `ShadowMemory::node_silent`
-  std::optional<kube::TimePoint> told_at_;            ///< when the refusal was last written on the ShadowPod
+  std::optional<kube::TimePoint> reported_at_;        ///< when the refusal was last written on the ShadowPod
   std::optional<kube::TimePoint> unconfirmed_since_;  ///< it came late, and its consumer has not confirmed it
   std::optional<kube::TimePoint> waits_since_;        ///< since when its Pod waits for the bounds of its twin
   std::optional<kube::TimePoint> reported_short_;     ///< when an Event last reported that there is no room for it

@@ -54,7 +54,7 @@ class WarningQuestions {
   std::optional<kube::TimePoint> unsettled_since_, asked_at_;
   int asked_ = 0;  ///< since then
   std::optional<std::string> words_;
-  std::set<std::string> told_;  ///< digests
+  std::set<std::string> reported_;  ///< digests
 };
 
 }  // namespace liqo::core

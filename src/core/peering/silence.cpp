@@ -256,7 +256,7 @@ void SilenceJudge::judge(Moment now) {
     // If the Lease can be read and is renewed, the provider only takes its time.
     const bool unread = waits_anew(now.at) && is_unreadable(now.at);
     if ((proven || unread) && (!withdrawn_at_ || now.at - *withdrawn_at_ >= pause_)) report(proven, now);
-  } else if (proven && !note_.proven && now.at - *told_at_ >= std::max(pause_, first_pause)) {
+  } else if (proven && !note_.proven && now.at - *reported_at_ >= std::max(pause_, first_pause)) {
     report(true, now);
   }
 }
@@ -281,7 +281,7 @@ void SilenceJudge::report(bool proven, Moment now) {
   note_ = {.words = {}, .proven = proven, .closes = proven && resumes_};
   absent_since_ = absent_since(proven);
   count(proven, now);
-  told_at_ = now.at;
+  reported_at_ = now.at;
   if (proven) {
     proven_at_ = now.at;
     resumes_ = false;
@@ -291,7 +291,7 @@ void SilenceJudge::report(bool proven, Moment now) {
 
 void SilenceJudge::withdraw_report(kube::TimePoint now) {
   note_ = {};
-  told_at_.reset();
+  reported_at_.reset();
   withdrawn_at_ = now;
 }
 

@@ -178,10 +178,10 @@ class SilenceJudge {
   std::optional<kube::TimePoint> blind_since_;    ///< since when no look succeeds, or none can be tried
   std::optional<kube::TimePoint> idle_since_;     ///< since when nothing waits
   SilenceNote note_;
-  kube::WallTime absent_since_{};           ///< of `note_`
-  std::size_t reported_count_ = 0;          ///< how many wait, as `note_` has it
-  kube::TimePoint counted_at_{};            ///< when `note_` was given that number
-  std::optional<kube::TimePoint> told_at_;  ///< of `note_`
+  kube::WallTime absent_since_{};               ///< of `note_`
+  std::size_t reported_count_ = 0;              ///< how many wait, as `note_` has it
+  kube::TimePoint counted_at_{};                ///< when `note_` was given that number
+  std::optional<kube::TimePoint> reported_at_;  ///< of `note_`
   kube::TimePoint proven_at_{};
   std::optional<kube::TimePoint> withdrawn_at_;
   kube::Duration pause_{};                      ///< until the next report, from `withdrawn_at_` on
