@@ -97,9 +97,9 @@ Option Option::allow_empty() const {
   return *this;
 }
 
-Option Option::check(Look look) const {
-  option_->check([look = std::move(look)](const std::string& given) {
-    const auto good = look(given);
+Option Option::check(Check is_valid) const {
+  option_->check([is_valid = std::move(is_valid)](const std::string& given) {
+    const auto good = is_valid(given);
     return good ? std::string() : good.error().text();
   });
   return *this;

@@ -45,8 +45,8 @@ class Option {
   /// Allows the flag without a value, which is read as "". An empty list in a file of options is read as "{}".
   Option allow_empty() const;
   /// Checks each of its values. A failure is reported as a mistake in the flag.
-  using Look = std::function<kube::Result<void>(const std::string&)>;
-  Option check(Look look) const;
+  using Check = std::function<kube::Result<void>(const std::string&)>;
+  Option check(Check is_valid) const;
   /// The character that separates several values of a list in one argument.
   Option delimiter(char separator) const;
   /// Whether it was on the command line. Valid once the command line has been read.

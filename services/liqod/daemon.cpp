@@ -104,7 +104,7 @@ class Daemon {
         process_metrics_(metrics),
         kubelet_metrics_(metrics, "kubelet"),
         webhook_metrics_(metrics, "webhook"),
-        figures_metrics_(metrics, "metric-agent"),
+        metric_agent_metrics_(metrics, "metric-agent"),
         metrics_metrics_(metrics, "metrics"),
         health_metrics_(metrics, "health"),
         home_(executor, clock_, std::move(credentials), {.user_agent = "liqod/" LIQOD_VERSION}),
@@ -143,16 +143,16 @@ class Daemon {
   kube::Metrics& metrics_;
   kube::Environment environment_{executor_, clock_, random_, metrics_};
   ProcessMetrics process_metrics_;
-  ServerMetrics kubelet_metrics_, webhook_metrics_, figures_metrics_, metrics_metrics_, health_metrics_;
+  ServerMetrics kubelet_metrics_, webhook_metrics_, metric_agent_metrics_, metrics_metrics_, health_metrics_;
   kube::net::HttpClient home_;
   ClientGauges home_gauges_;
   kube::Api reviews_;  ///< asks who may read the metrics, which are served before anything else
   std::unique_ptr<Process> process_;
   std::unique_ptr<liqo::kubelet::Kubelet> kubelet_;
   Webhooks webhooks_;
-  MetricAgent figures_;
+  MetricAgent metric_agent_;
   kube::async::Event stop_;
-  bool told_silent_ = false;              ///< it was logged that the cluster does not answer yet
+  bool logged_silent_ = false;            ///< it was logged that the cluster does not answer yet
   std::optional<kube::Failure> failure_;  ///< the failure that ends the process
   kube::Log log_{"liqod"};
 };
@@ -185,7 +185,7 @@ asio::awaitable<void> Daemon::vital(std::string part, asio::awaitable<void> runn
 }
 
 asio::awaitable<void> Daemon::await_cluster(const kube::Failure& failure) {
-  if (!std::exchange(told_silent_, true)) log_.warn("the cluster does not answer yet", {{"error", failure}});
+  if (!std::exchange(logged_silent_, true)) log_.warn("the cluster does not answer yet", {{"error", failure}});
   co_await clock_.sleep(1s);
 }
 
@@ -222,7 +222,7 @@ std::string Daemon::waiting_for() const {
   if (std::string waiting = process_->waiting_for(); !waiting.empty()) return waiting;
   if (webhooks_.webhook)
     if (std::string waiting = webhooks_.webhook->waiting_for(); !waiting.empty()) return waiting;
-  return figures_.agent ? figures_.agent->waiting_for() : "";
+  return metric_agent_.agent ? metric_agent_.agent->waiting_for() : "";
 }
 
 void Daemon::refresh_metrics(const MetricsPort& port, const kube::net::HttpServer& health) {
@@ -231,7 +231,7 @@ void Daemon::refresh_metrics(const MetricsPort& port, const kube::net::HttpServe
   health_metrics_.show(health.counters());
   if (kubelet_) kubelet_metrics_.show(kubelet_->counters());
   if (webhooks_.webhook) webhook_metrics_.show(webhooks_.webhook->counters());
-  if (figures_.agent) figures_metrics_.show(figures_.agent->counters());
+  if (metric_agent_.agent) metric_agent_metrics_.show(metric_agent_.agent->counters());
 }
 
 asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
@@ -261,10 +261,10 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
     if (webhooks_.display) group.spawn(vital("the display of quotas", webhooks_.display->run()));
     group.spawn(vital("the webhook", webhooks_.webhook->run()));
   }
-  figures_ = make_metric_agent(*process_, credentials_->config(), options_);
-  if (figures_.agent) {
-    if (auto port = figures_.agent->listen(); !port) co_return end_by(std::move(port.error()));
-    group.spawn(vital("the metric agent", figures_.agent->run()));
+  metric_agent_ = make_metric_agent(*process_, credentials_->config(), options_);
+  if (metric_agent_.agent) {
+    if (auto port = metric_agent_.agent->listen(); !port) co_return end_by(std::move(port.error()));
+    group.spawn(vital("the metric agent", metric_agent_.agent->run()));
   }
   group.spawn(vital("the kubelet API", kubelet_->run()));
   log_.info(
@@ -305,8 +305,8 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   if (webhooks_.webhook && !failure_) co_await webhooks_.webhook->stop(options_.stop_delay);
   servers.spawn(give_up_stopping());
   co_await cluster.stop();
-  figures_.agent.reset();
-  figures_.pods.reset();
+  metric_agent_.agent.reset();
+  metric_agent_.pods.reset();
   webhooks_.webhook.reset();
   webhooks_.callers.reset();
   webhooks_.metrics.reset();

@@ -65,8 +65,8 @@ kube::Result<liqo::kubelet::CachedPods> pods_of(const OffloadedPods& pods, const
 }
 
 /// The source of the resource usage of a node.
-kube::Result<liqo::kubelet::UsageSource> figures_of(const OffloadedPods& pods, const std::string& node,
-                                                    const std::string& cluster_id) {
+kube::Result<liqo::kubelet::UsageSource> usage_source_of(const OffloadedPods& pods, const std::string& node,
+                                                         const std::string& cluster_id) {
   const auto provider = pods.provider_of(node);
   if (!provider) return std::unexpected(no_session("what the pods of node " + node + " use is"));
   liqo::kubelet::UsageSource source;
@@ -87,7 +87,7 @@ std::unique_ptr<liqo::kubelet::Kubelet> make_kubelet(liqo::controllers::Process&
           process.leadership(),
           [pods](const std::string& ns, const std::string& pod) { return find_pod(pods, ns, pod); },
           [pods](const std::string& node) { return pods_of(pods, node); },
-          [pods, id = options.settings.cluster_id](const std::string& node) { return figures_of(pods, node, id); },
+          [pods, id = options.settings.cluster_id](const std::string& node) { return usage_source_of(pods, node, id); },
           [pods] { return pods.nodes(); }},
       liqo::kubelet::KubeletSettings{.node_ip = options.settings.nodes.node_ip,
                                      .ports = options.settings.nodes.kubelet_ports,

@@ -55,7 +55,10 @@ json::object access_spec(const Caller& caller, std::string_view kind, json::obje
 }  // namespace
 
 Authorizer::Authorizer(kube::Api& replica_api, kube::Counter limited, AuthorizerSettings settings)
-    : replica_api_(replica_api), settings_(settings), strangers_(settings.strangers), limited_(std::move(limited)) {}
+    : replica_api_(replica_api),
+      settings_(settings),
+      unknown_callers_(settings.unknown_callers),
+      limited_(std::move(limited)) {}
 
 template <class Value>
 const Value* Authorizer::find(Cache<Value>& cache, const std::string& key) {
@@ -108,7 +111,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net
 asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, std::string key, std::string address) {
   // A caller whose token was good a while ago does not wait behind unknown callers at the same address.
   const bool is_known = callers_.entries.contains(key);
-  if (!is_known && !strangers_.take(address, replica_api_.clock().now())) {
+  if (!is_known && !unknown_callers_.take(address, replica_api_.clock().now())) {
     limited_.add();
     co_return std::unexpected(
         Refusal{429, "too many tokens that nobody knows came from this address; try again in a minute"});
@@ -126,9 +129,9 @@ asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, st
   auto answer = co_await replica_api_.post(kube::resources::token_reviews, {}, {}, std::move(question));
   auto caller = answer ? read_token_review(*answer) : std::unexpected(unavailable(answer.error()));
   const kube::TimePoint now = replica_api_.clock().now();
-  if (!is_known && (caller || !answer)) strangers_.give_back(address, now);
+  if (!is_known && (caller || !answer)) unknown_callers_.give_back(address, now);
   if (caller) {
-    strangers_.trust(address, now);
+    unknown_callers_.trust(address, now);
     remember(callers_, key, *caller, settings_.allowed_for);
   } else if (answer) {
     forget(callers_, key);

@@ -18,7 +18,7 @@
 #include "kube/net/http/http_server.hpp"
 #include "kube/telemetry/metrics.hpp"
 #include "kubelet/routes.hpp"
-#include "kubelet/stranger_limit.hpp"
+#include "kubelet/unknown_caller_limit.hpp"
 
 namespace liqo::kubelet {
 
@@ -54,7 +54,7 @@ struct AuthorizerSettings {
   kube::Duration allowed_for = std::chrono::seconds(10);
   kube::Duration denied_for = std::chrono::seconds(5);
   std::size_t max_entries = 1024;
-  StrangerLimit::Settings strangers;
+  UnknownCallerLimit::Settings unknown_callers;
 };
 
 /// Asks the API server at home, and caches its answers for a short time.
@@ -109,7 +109,7 @@ class Authorizer {
 
   kube::Api& replica_api_;
   AuthorizerSettings settings_;
-  StrangerLimit strangers_;
+  UnknownCallerLimit unknown_callers_;
   kube::Counter limited_;
   Cache<Caller> callers_;  ///< by token; an expired entry still shows that the token was good
   Cache<Refusal> unknown_tokens_;

@@ -19,7 +19,7 @@ Kubelet::Kubelet(KubeletContext context, KubeletSettings settings)
                                           .nodes = context_.nodes,
                                           .use = [this](const auto& pair) { use_certificate(pair); }}),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
-      doors_(context_, context_.home, settings_.ports, context_.metrics.gauge(families::kubelet_ports_missing)) {
+      listeners_(context_, context_.home, settings_.ports, context_.metrics.gauge(families::kubelet_ports_missing)) {
   if (!settings_.self_signed) {
     approver_.emplace(
         ApproverContext{context_.environment(), context_.home, context_.leader_api, context_.nodes, settings_.node_ip});
@@ -46,9 +46,9 @@ kube::Result<std::uint16_t> Kubelet::listen() {
   KUBE_TRY(tls, identity_.begin(std::move(pair)), "kubelet API");
   server_ = std::make_unique<KubeletServer>(
       context_, authorizer_, context_.find, std::move(tls), KubeletServerSettings{.port = settings_.ports.first},
-      NodeApi([this](std::uint16_t port) { return doors_.nodes_at(port); }, context_.pods,
-              [this](const std::string& node) { return doors_.find(node); },
-              std::make_unique<UsageApi>(context_, context_.figures, context_.pods, context_.nodes)));
+      NodeApi([this](std::uint16_t port) { return listeners_.nodes_at(port); }, context_.pods,
+              [this](const std::string& node) { return listeners_.find(node); },
+              std::make_unique<UsageApi>(context_, context_.usage, context_.pods, context_.nodes)));
   auto port = server_->listen();
   if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.ports.first));
   return port;
@@ -61,7 +61,7 @@ kube::net::HttpServerCounters Kubelet::counters() const {
 asio::awaitable<void> Kubelet::run() {
   kube::async::TaskGroup group(context_.executor);
   group.spawn(server_->run());
-  group.spawn(doors_.run(*server_));
+  group.spawn(listeners_.run(*server_));
   group.spawn(certificate_.run());
   if (approver_) group.spawn(kube::run_while_leading(context_.leadership, [this] { return approver_->run(); }));
   if (!settings_.client_ca_file.empty())

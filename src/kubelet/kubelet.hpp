@@ -16,7 +16,7 @@
 #include "kube/runtime/watched_file.hpp"
 #include "kubelet/certificate_approver.hpp"
 #include "kubelet/kubelet_server.hpp"
-#include "kubelet/node_doors.hpp"
+#include "kubelet/node_listeners.hpp"
 #include "kubelet/serving_certificate.hpp"
 
 namespace liqo::kubelet {
@@ -37,7 +37,7 @@ struct KubeletContext : kube::Environment {
   kube::Leadership& leadership;
   FindPod find;
   PodsOfNode pods;                                  ///< of one of `nodes`
-  UsageSourceOf figures;                            ///< the provider of one of `nodes`, for usage
+  UsageSourceOf usage;                              ///< the provider of one of `nodes`, for usage
   std::function<std::vector<std::string>()> nodes;  ///< names of the VirtualNodes that exist
 };
 
@@ -68,7 +68,7 @@ class Kubelet {
   std::optional<CertificateApprover> approver_;  // none if certificates are self-signed
   kube::InformerHandle client_ca_map_;
   kube::net::ServerIdentity identity_;
-  NodeDoors doors_;
+  NodeListeners listeners_;
   std::unique_ptr<KubeletServer> server_;
 };
 

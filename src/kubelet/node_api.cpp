@@ -77,8 +77,7 @@ asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route,
     co_return std::expected<void, Refusal>();
   }
   std::string started(kube::string_at(object->metadata(), {"creationTimestamp"}));
-  co_return co_await figures_->serve({.endpoint = route.endpoint, .node = node, .started = std::move(started)},
-                                     response);
+  co_return co_await usage_->serve({.endpoint = route.endpoint, .node = node, .started = std::move(started)}, response);
 }
 
 asio::awaitable<std::expected<void, Refusal>> NodeApi::serve_pods(const std::string& node, bool running_only,

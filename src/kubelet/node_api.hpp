@@ -47,11 +47,11 @@ class NodeApi {
   NodeApi() = default;
   /// `find_node`: the Node of that name, if it exists.
   NodeApi(std::function<std::set<std::string>(std::uint16_t)> nodes_at, PodsOfNode pods,
-          std::function<std::optional<kube::Object>(const std::string&)> find_node, std::unique_ptr<UsageApi> figures)
+          std::function<std::optional<kube::Object>(const std::string&)> find_node, std::unique_ptr<UsageApi> usage)
       : nodes_at_(std::move(nodes_at)),
         pods_(std::move(pods)),
         find_node_(std::move(find_node)),
-        figures_(std::move(figures)) {}
+        usage_(std::move(usage)) {}
 
   /// The nodes that are served at that port of this process.
   PortOwners owners_of(std::uint16_t port) const { return nodes_at_ ? PortOwners(nodes_at_(port)) : PortOwners(); }
@@ -67,7 +67,7 @@ class NodeApi {
   std::function<std::set<std::string>(std::uint16_t)> nodes_at_;
   PodsOfNode pods_;
   std::function<std::optional<kube::Object>(const std::string&)> find_node_;
-  std::unique_ptr<UsageApi> figures_;
+  std::unique_ptr<UsageApi> usage_;
 };
 
 /// The entry of a pod in GET /runningpods/, as kubelets have it: its names and UID, and the names and images of its

@@ -24,7 +24,7 @@ using kube::net::ServerResponse;
 
 // The least memory of a request: an incomplete line, and a piece of the answer.
 constexpr std::size_t least_held = 128 * 1024;
-constexpr std::size_t max_figure_line = 4 * 1024;
+constexpr std::size_t max_usage_line = 4 * 1024;
 // A pod may have any number of containers, and a provider may invent more: the bound is an average for each pod.
 constexpr std::size_t containers_per_pod = 8, more_containers = 64;
 
@@ -93,9 +93,9 @@ UsageApi::UsageApi(const kube::Environment& environment, UsageSourceOf source, P
       pods_(std::move(pods)),
       names_(std::move(nodes)),
       settings_(settings),
-      remembered_(environment.metrics.gauge(families::figures_remembered)) {
+      remembered_(environment.metrics.gauge(families::usage_remembered)) {
   const auto requests = [&environment](const char* outcome) {
-    return environment.metrics.counter(families::figures_asked, {{"outcome", outcome}});
+    return environment.metrics.counter(families::usage_asked, {{"outcome", outcome}});
   };
   served_ = requests("served");
   refused_ = requests("refused");
@@ -107,7 +107,7 @@ void UsageApi::forget_gone() {
   const std::set<std::string> there(names.begin(), names.end());
   std::erase_if(nodes_, [&](const auto& node) { return node.second.asked == 0 && !there.contains(node.first); });
   std::size_t pods = 0;
-  for (const auto& [name, node] : nodes_) pods += node.figures.pods();
+  for (const auto& [name, node] : nodes_) pods += node.usage.pods();
   remembered_.set(static_cast<double>(pods));
 }
 
@@ -158,14 +158,14 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::answer(const UsageQuesti
     co_return std::expected<void, Refusal>();
   }
   ProviderText text(*answer.body, source.provider, settings_.max_read,
-                    is_relayed ? kube::wire::MetricLines() : kube::wire::MetricLines(max_figure_line));
+                    is_relayed ? kube::wire::MetricLines() : kube::wire::MetricLines(max_usage_line));
   if (is_relayed) co_return co_await relay(text, source.provider, *pods, response);
-  LookReader look(pods->uid, clock_.wall(), more_containers + containers_per_pod * pods->keys.size());
-  KUBE_CO_TRYV(co_await read(text, look, response));
+  PodUsageReader reader(pods->uid, clock_.wall(), more_containers + containers_per_pod * pods->keys.size());
+  KUBE_CO_TRYV(co_await read(text, reader, response));
   // Without the pods no series is known to belong to this node, and all of them would count as ended.
   if (!pods->is_there()) co_return refuse("the session with cluster " + source.provider + " has ended; try again");
-  nodes_.at(question.node).figures.take(look.look(), pods->uid, clock_.wall());
-  co_return co_await send_look(question, look.look(), *pods, response);
+  nodes_.at(question.node).usage.take(reader.by_pod(), pods->uid, clock_.wall());
+  co_return co_await send_usage(question, reader.by_pod(), *pods, response);
 }
 
 asio::awaitable<std::expected<UsageApi::Reply, Refusal>> UsageApi::ask(const UsageSource& source,
@@ -192,13 +192,13 @@ asio::awaitable<std::expected<UsageApi::Reply, Refusal>> UsageApi::ask(const Usa
   co_return Reply{.body = nullptr, .sentence = kube::printable(cluster + why)};
 }
 
-asio::awaitable<std::expected<void, Refusal>> UsageApi::read(ProviderText& text, LookReader& look,
+asio::awaitable<std::expected<void, Refusal>> UsageApi::read(ProviderText& text, PodUsageReader& reader,
                                                              ServerResponse& response) {
   std::size_t held = 0;
   while (!text.is_over()) {
     KUBE_CO_TRY(lines, co_await text.next());
-    for (const std::string& line : lines) look.take(line);
-    if (!response.hold(look.held() - std::exchange(held, look.held())))
+    for (const std::string& line : lines) reader.take(line);
+    if (!response.hold(reader.held() - std::exchange(held, reader.held())))
       co_return refuse("too many metrics are being read; try again");
   }
   co_return std::expected<void, Refusal>();
@@ -228,12 +228,13 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::relay(ProviderText& from
   co_return std::expected<void, Refusal>();
 }
 
-asio::awaitable<std::expected<void, Refusal>> UsageApi::send_look(const UsageQuestion& question, const Look& look,
-                                                                  const CachedPods& pods, ServerResponse& response) {
+asio::awaitable<std::expected<void, Refusal>> UsageApi::send_usage(const UsageQuestion& question,
+                                                                   const UsageByPod& by_pod, const CachedPods& pods,
+                                                                   ServerResponse& response) {
   // The Node stays in the map while a request is under way.
-  const NodeUsage& figures = nodes_.at(question.node).figures;
+  const NodeUsage& usage = nodes_.at(question.node).usage;
   if (question.endpoint == Endpoint::metrics_resource) {
-    ResourceText text(look, figures.node());
+    ResourceText text(by_pod, usage.node());
     auto sent = co_await response.start(200, metrics_text_headers());
     for (std::string piece = text.next(); sent && !piece.empty(); piece = text.next())
       sent = co_await response.write(piece);
@@ -241,14 +242,14 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::send_look(const UsageQue
     co_return std::expected<void, Refusal>();
   }
   auto sent = co_await response.start(200, {{"content-type", "application/json"}});
-  std::string text = R"({"node":)" + json::serialize(node_statistics(question.node, question.started, figures.node())) +
-                     R"(,"pods":[)";
+  std::string text =
+      R"({"node":)" + json::serialize(node_statistics(question.node, question.started, usage.node())) + R"(,"pods":[)";
   bool is_first = true;
-  for (const auto& [key, used] : look) {
+  for (const auto& [key, used] : by_pod) {
     const auto pod = pods.find(key);
     if (!pod) continue;
     if (!std::exchange(is_first, false)) text += ",";
-    text += json::serialize(pod_statistics(*pod, used, figures));
+    text += json::serialize(pod_statistics(*pod, used, usage));
     if (text.size() < piece_size) continue;
     if (sent) sent = co_await response.write(std::exchange(text, {}));
     if (!sent) break;

@@ -62,7 +62,7 @@ class UsageApi {
 
  private:
   struct Node {
-    NodeUsage figures;
+    NodeUsage usage;
     int asked = 0;  ///< requests under way
   };
   class Asking;
@@ -76,13 +76,13 @@ class UsageApi {
   asio::awaitable<std::expected<void, Refusal>> answer(const UsageQuestion& question, const UsageSource& source,
                                                        kube::net::ServerResponse& response);
   asio::awaitable<std::expected<Reply, Refusal>> ask(const UsageSource& source, std::string_view path);
-  static asio::awaitable<std::expected<void, Refusal>> read(ProviderText& text, LookReader& look,
+  static asio::awaitable<std::expected<void, Refusal>> read(ProviderText& text, PodUsageReader& reader,
                                                             kube::net::ServerResponse& response);
   asio::awaitable<std::expected<void, Refusal>> relay(ProviderText& from, const std::string& provider,
                                                       const CachedPods& pods,
                                                       kube::net::ServerResponse& response) const;
-  asio::awaitable<std::expected<void, Refusal>> send_look(const UsageQuestion& question, const Look& look,
-                                                          const CachedPods& pods, kube::net::ServerResponse& response);
+  asio::awaitable<std::expected<void, Refusal>> send_usage(const UsageQuestion& question, const UsageByPod& by_pod,
+                                                           const CachedPods& pods, kube::net::ServerResponse& response);
   void forget_gone();
 
   kube::async::Clock& clock_;

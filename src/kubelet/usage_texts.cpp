@@ -19,9 +19,9 @@ std::string decimal(std::uint64_t value, std::uint64_t per_unit, std::size_t dig
   return text;
 }
 
-std::string number(Measure figure, std::uint64_t value) {
-  if (figure == Measure::cpu) return decimal(value, 1'000'000'000, 9);
-  if (figure == Measure::started) return decimal(value, 1'000, 3);
+std::string number(Measure measure, std::uint64_t value) {
+  if (measure == Measure::cpu) return decimal(value, 1'000'000'000, 9);
+  if (measure == Measure::started) return decimal(value, 1'000, 3);
   return std::to_string(value);
 }
 
@@ -66,20 +66,20 @@ void ResourceText::add_pod(std::string& text) {
   const UsageFamily& family = usage_families[family_];
   const auto add = [&](const std::optional<Reading>& reading, std::string_view container) {
     if (!reading) return;
-    if (!std::exchange(has_told_family_, true)) add_head(text, family.name, family.help, family.type);
+    if (!std::exchange(has_family_head_, true)) add_head(text, family.name, family.help, family.type);
     text.append(family.name).append("{");
     if (!container.empty()) text.append("container=\"").append(container).append("\",");
     text.append("namespace=\"").append(pod_->first.ns).append("\",pod=\"").append(pod_->first.name).append("\"}");
     // The start time is not a sample: kubelets give it no timestamp.
-    if (family.figure == Measure::started)
-      text.append(" ").append(number(family.figure, reading->value)).append("\n");
+    if (family.measure == Measure::started)
+      text.append(" ").append(number(family.measure, reading->value)).append("\n");
     else
-      add_value(text, number(family.figure, reading->value), reading->at);
+      add_value(text, number(family.measure, reading->value), reading->at);
   };
   if (!family.is_of_container)
-    add(pod_->second.own[family.figure], "");
+    add(pod_->second.own[family.measure], "");
   else
-    for (const auto& [name, figures] : pod_->second.containers) add(figures[family.figure], name);
+    for (const auto& [name, usage] : pod_->second.containers) add(usage[family.measure], name);
 }
 
 void ResourceText::add_end(std::string& text) const {
@@ -93,14 +93,14 @@ void ResourceText::add_end(std::string& text) const {
 std::string ResourceText::next() {
   std::string text;
   while (family_ < usage_families.size() && text.size() < piece_size) {
-    if (pod_ != look_.end()) {
+    if (pod_ != by_pod_.end()) {
       add_pod(text);
       ++pod_;
       continue;
     }
     ++family_;
-    has_told_family_ = false;
-    pod_ = look_.begin();
+    has_family_head_ = false;
+    pod_ = by_pod_.begin();
   }
   if (family_ == usage_families.size() && !std::exchange(is_over_, true)) add_end(text);
   return text;
@@ -122,14 +122,14 @@ json::object node_statistics(std::string_view node, std::string_view started, co
   return entry;
 }
 
-json::object pod_statistics(const kube::Object& pod, const PodUsage& figures, const NodeUsage& node) {
+json::object pod_statistics(const kube::Object& pod, const PodUsage& usage, const NodeUsage& node) {
   json::object entry{
       {"podRef", json::object{{"name", pod.name()}, {"namespace", pod.ns()}, {"uid", pod.uid()}}},
   };
   const std::string_view started = kube::string_at(pod.status(), {"startTime"});
   entry["startTime"] = started.empty() ? kube::string_at(pod.tree(), {"metadata", "creationTimestamp"}) : started;
   json::array containers;
-  for (const auto& [name, told] : figures.containers) {
+  for (const auto& [name, told] : usage.containers) {
     json::object container{{"name", name}};
     if (const auto& start = told[Measure::started])
       container["startTime"] = time_text(static_cast<std::int64_t>(start->value));
@@ -138,8 +138,8 @@ json::object pod_statistics(const kube::Object& pod, const PodUsage& figures, co
     containers.push_back(std::move(container));
   }
   entry["containers"] = std::move(containers);
-  if (const auto cpu = figures.of(Measure::cpu)) entry["cpu"] = cpu_statistics(*cpu, node.rate(pod.key()));
-  if (const auto memory = figures.of(Measure::memory)) entry["memory"] = memory_statistics(*memory);
+  if (const auto cpu = usage.of(Measure::cpu)) entry["cpu"] = cpu_statistics(*cpu, node.rate(pod.key()));
+  if (const auto memory = usage.of(Measure::memory)) entry["memory"] = memory_statistics(*memory);
   return entry;
 }
 

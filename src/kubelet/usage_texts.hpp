@@ -17,8 +17,9 @@ using namespace core::usage;
 /// The answer to GET /metrics/resource, piece by piece: pods and containers, and then the node, by families.
 class ResourceText {
  public:
-  /// The look outlives it.
-  ResourceText(const Look& look, const NodeReading& node) : look_(look), node_(node), pod_(look.begin()) {}
+  /// `by_pod` outlives it.
+  ResourceText(const UsageByPod& by_pod, const NodeReading& node)
+      : by_pod_(by_pod), node_(node), pod_(by_pod.begin()) {}
   /// The next piece, of about 32 KiB; "" = there are no more.
   std::string next();
 
@@ -26,11 +27,11 @@ class ResourceText {
   void add_pod(std::string& text);
   void add_end(std::string& text) const;
 
-  const Look& look_;
+  const UsageByPod& by_pod_;
   NodeReading node_;
   std::size_t family_ = 0;
-  Look::const_iterator pod_;
-  bool has_told_family_ = false;  ///< HELP and TYPE of the present family were written
+  UsageByPod::const_iterator pod_;
+  bool has_family_head_ = false;  ///< HELP and TYPE of the present family were written
   bool is_over_ = false;
 };
 
@@ -41,6 +42,6 @@ std::string text_without_usage(Endpoint endpoint, std::string_view why);
 /// The node in GET /stats/summary. `started`: RFC 3339; "" = not known.
 kube::json::object node_statistics(std::string_view node, std::string_view started, const NodeReading& reading);
 /// A pod in GET /stats/summary. Unknown values are left out.
-kube::json::object pod_statistics(const kube::Object& pod, const PodUsage& figures, const NodeUsage& node);
+kube::json::object pod_statistics(const kube::Object& pod, const PodUsage& usage, const NodeUsage& node);
 
 }  // namespace liqo::kubelet

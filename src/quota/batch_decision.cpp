@@ -47,13 +47,13 @@ asio::awaitable<void> BatchDecision::run() {
   KnownRecord& known = record_.known();
   record_.forget_unanswered();
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
-    if (const auto trouble = co_await look()) co_return tell_all(batch_, *trouble);
+    if (const auto trouble = co_await look()) co_return answer_all(batch_, *trouble);
     if (look_.is_outdated_by(known.record())) continue;
     // Nothing suspends from here to the write, so the caches and the record are of one moment.
     core::LedgerRecord next = known.record();
     drop_stored(context_.stored.account(), next);
     next.quota = core::version_of_quota(look_.quota());
-    if (!next.unreadable.empty()) co_return tell_all(batch_, unreadable(record_.quota()));
+    if (!next.unreadable.empty()) co_return answer_all(batch_, unreadable(record_.quota()));
     const core::QuotaStanding standing = standing_by(next);
     core::AdmissionRound round(standing, std::move(next), known.bytes());
     const Said said = ask(round);
@@ -62,14 +62,15 @@ asio::awaitable<void> BatchDecision::run() {
     if (step == DeskLook::Step::read || step == DeskLook::Step::look) continue;
     if (step == DeskLook::Step::write) {
       const auto stands = co_await write(std::move(round).record(), said);
-      if (!stands) co_return tell_all(batch_, unwritten(record_.quota(), stands.error()));
+      if (!stands) co_return answer_all(batch_, unwritten(record_.quota(), stands.error()));
       if (!*stands) continue;
     }
     clear_doubts(said);
-    for (const auto& [asked, decision] : said.to) asked->tell(decision.verdict);
+    for (const auto& [asked, decision] : said.to) asked->answer(decision.verdict);
     co_return;
   }
-  tell_all(batch_, record_.unanswered() ? unwritten(record_.quota(), *record_.unanswered()) : outrun(record_.quota()));
+  answer_all(batch_,
+             record_.unanswered() ? unwritten(record_.quota(), *record_.unanswered()) : outrun(record_.quota()));
 }
 
 asio::awaitable<std::optional<QuotaVerdict>> BatchDecision::look() {

@@ -24,7 +24,7 @@ DeskLook::Step DeskLook::after_round(Needs needs, bool is_floor_old) {
     wants_live_ = true;
     return has_read_ ? Step::look : Step::read;
   }
-  if (!needs.write) return Step::tell;
+  if (!needs.write) return Step::answer;
   if (is_floor_old) {
     wants_floor_ = true;
     return Step::look;

@@ -43,7 +43,7 @@ class DeskLook {
     read,   ///< decide again by a live Quota and a newly read record
     look,   ///< decide again, after reading what wants_quota(), wants_record() and wants_floor() require
     write,  ///< write the record, and call after_write()
-    tell,
+    answer,
   };
   Step after_round(Needs needs, bool is_floor_old);
 

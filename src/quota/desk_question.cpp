@@ -4,14 +4,14 @@
 
 namespace liqo::quota {
 
-void DeskQuestion::tell(core::QuotaVerdict said) {
+void DeskQuestion::answer(core::QuotaVerdict said) {
   if (verdict) return;
   verdict = std::move(said);
   answered.set();
 }
 
-void tell_all(const DeskBatch& batch, const core::QuotaVerdict& verdict) {
-  for (const auto& asked : batch) asked->tell(verdict);
+void answer_all(const DeskBatch& batch, const core::QuotaVerdict& verdict) {
+  for (const auto& asked : batch) asked->answer(verdict);
 }
 
 }  // namespace liqo::quota

@@ -18,7 +18,7 @@ struct DeskQuestion : core::QuotaQuestion {
   explicit DeskQuestion(const asio::any_io_executor& executor) : answered(executor) {}
 
   /// Sets the verdict, unless there is one already.
-  void tell(core::QuotaVerdict said);
+  void answer(core::QuotaVerdict said);
 
   std::string user;                           ///< as the ShadowPod names it
   std::optional<core::QuotaVerdict> verdict;  ///< also set if no caller waits any more
@@ -29,6 +29,6 @@ struct DeskQuestion : core::QuotaQuestion {
 using DeskBatch = std::vector<std::shared_ptr<DeskQuestion>>;
 
 /// Answers all of a batch with one verdict.
-void tell_all(const DeskBatch& batch, const core::QuotaVerdict& verdict);
+void answer_all(const DeskBatch& batch, const core::QuotaVerdict& verdict);
 
 }  // namespace liqo::quota

@@ -130,7 +130,7 @@ asio::awaitable<QuotaVerdict> QuotaDesk::ask(std::shared_ptr<DeskQuestion> asked
   wake_.set();
   const bool in_time = co_await asked->answered.wait_for(context_.clock, context_.settings.patience);
   // This desk may be gone by now.
-  if (!in_time) asked->tell(QuotaVerdict::unavailable(quota + " could not be decided upon in time; ask again"));
+  if (!in_time) asked->answer(QuotaVerdict::unavailable(quota + " could not be decided upon in time; ask again"));
   co_return *asked->verdict;
 }
 
@@ -140,8 +140,8 @@ void QuotaDesk::settle(std::shared_ptr<SettleWaiter> waiting) {
 }
 
 void QuotaDesk::close(const QuotaVerdict& stopping) {
-  tell_all(std::exchange(batch_, {}), stopping);
-  for (const auto& asked : std::exchange(queue_, {})) asked->tell(stopping);
+  answer_all(std::exchange(batch_, {}), stopping);
+  for (const auto& asked : std::exchange(queue_, {})) asked->answer(stopping);
   for (const auto& waiting : std::exchange(settling_, {})) waiting->answered.set();
 }
 

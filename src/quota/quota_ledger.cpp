@@ -28,7 +28,7 @@ using core::admission::Answer;
 }  // namespace
 
 QuotaLedger::QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSettings settings)
-    : context_(std::move(context), replica_api, settings, [this] { tell_usage(); }),
+    : context_(std::move(context), replica_api, settings, [this] { notify_usage(); }),
       recorded_(context_),
       unrecorded_users_(context_),
       sweeper_(context_),
@@ -42,7 +42,7 @@ QuotaLedger::QuotaLedger(LedgerContext context, kube::Api& replica_api, LedgerSe
   context_.records.subscribe([this](const kube::Change& record) {
     if (!record.now) context_.unrecorded.see_removed(record.previous() ? record.previous()->uid() : std::string_view());
     open_desk_of(record.key);
-    tell_usage();
+    notify_usage();
   });
 }
 

@@ -106,7 +106,7 @@ class QuotaLedger {
   void count(const core::QuotaVerdict& verdict, const kube::ObjectKey* quota);
   /// Ends all work, and answers all callers that still wait.
   asio::awaitable<void> close();
-  void tell_usage() const {
+  void notify_usage() const {
     for (const auto& handler : usage_changed_) handler();
   }
 

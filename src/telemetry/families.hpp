@@ -172,13 +172,13 @@ inline constexpr MetricFamily streams{
     gauge, "liqod_kubelet_streams", "Logs, commands and port-forwards under way.", {"kind"}};
 inline constexpr MetricFamily streams_opened{
     counter, "liqod_kubelet_streams_total", "Logs, commands and port-forwards that were begun.", {"kind"}};
-inline constexpr MetricFamily figures_asked{counter,
-                                            "liqod_kubelet_figures_total",
-                                            "Requests for what virtual nodes and their pods use: served, refused, or "
-                                            "cut short behind the head of the answer.",
-                                            {"outcome"}};
-inline constexpr MetricFamily figures_remembered{gauge, "liqod_kubelet_figures_pods",
-                                                 "Pods whose use is remembered from one look to the next."};
+inline constexpr MetricFamily usage_asked{counter,
+                                          "liqod_kubelet_figures_total",
+                                          "Requests for what virtual nodes and their pods use: served, refused, or "
+                                          "cut short behind the head of the answer.",
+                                          {"outcome"}};
+inline constexpr MetricFamily usage_remembered{gauge, "liqod_kubelet_figures_pods",
+                                               "Pods whose use is remembered from one look to the next."};
 
 // The port of the metrics.
 inline constexpr MetricFamily metrics_tokens_refused{
@@ -186,25 +186,25 @@ inline constexpr MetricFamily metrics_tokens_refused{
     "Unknown tokens of scrapers that the API server was not asked about, because too many came."};
 
 // Usage of consumers' pods, at the provider.
-inline constexpr MetricFamily figures_told{
+inline constexpr MetricFamily usage_scrapes{
     counter,
     "liqo_metric_agent_scrapes_total",
     "Figures that consumers asked for and that were gathered for them, by outcome: told, or failed.",
     {"outcome"}};
-inline constexpr MetricFamily figures_refused{counter, "liqo_metric_agent_refused_total",
-                                              "Requests for figures of another cluster, which were answered 403."};
-inline constexpr MetricFamily figures_strangers{
+inline constexpr MetricFamily usage_refused{counter, "liqo_metric_agent_refused_total",
+                                            "Requests for figures of another cluster, which were answered 403."};
+inline constexpr MetricFamily usage_unknown_callers{
     counter, "liqo_metric_agent_strangers_total",
     "Requests for figures without the certificate of the front proxy, which were answered 401."};
-inline constexpr MetricFamily figures_kubelets{
+inline constexpr MetricFamily usage_kubelets{
     counter,
     "liqo_metric_agent_kubelets_asked_total",
     "Kubelets that were asked, by outcome: answered, silent (no answer in time), failed, or too_large.",
     {"outcome"}};
-inline constexpr MetricFamily figures_held{gauge, "liqo_metric_agent_held_bytes",
-                                           "Bytes of figures that are being gathered or told."};
-inline constexpr MetricFamily figures_lines_dropped{counter, "liqo_metric_agent_lines_dropped_total",
-                                                    "Lines of kubelets that were too long to be read."};
+inline constexpr MetricFamily usage_held{gauge, "liqo_metric_agent_held_bytes",
+                                         "Bytes of figures that are being gathered or told."};
+inline constexpr MetricFamily usage_lines_dropped{counter, "liqo_metric_agent_lines_dropped_total",
+                                                  "Lines of kubelets that were too long to be read."};
 
 // The process.
 inline constexpr MetricFamily build{gauge, "liqo_build_info", "1, with the version of liqod.", {"version"}};
@@ -276,15 +276,15 @@ inline constexpr const MetricFamily* all[] = {
     &kubelet_ports_missing,
     &streams,
     &streams_opened,
-    &figures_asked,
-    &figures_remembered,
+    &usage_asked,
+    &usage_remembered,
     &metrics_tokens_refused,
-    &figures_told,
-    &figures_refused,
-    &figures_strangers,
-    &figures_kubelets,
-    &figures_held,
-    &figures_lines_dropped,
+    &usage_scrapes,
+    &usage_refused,
+    &usage_unknown_callers,
+    &usage_kubelets,
+    &usage_held,
+    &usage_lines_dropped,
     &build,
     &resident,
     &cpu,

@@ -62,7 +62,7 @@ ApiServiceKeeper::ApiServiceKeeper(ApiServiceContext context)
 
 asio::awaitable<void> ApiServiceKeeper::run() {
   memory_ = {};
-  told_no_front_proxy_ = false;
+  reported_no_front_proxy_ = false;
   controller_.enqueue({.object = key});
   co_await controller_.run();
 }
@@ -81,21 +81,21 @@ json::object ApiServiceKeeper::wanted_spec() const {
           {"service", json::object{{"namespace", context_.ns}, {"name", core::metric_agent_service}, {"port", 443}}}};
 }
 
-core::ApiServiceLook ApiServiceKeeper::look_at(const std::optional<kube::Object>& found) const {
-  using Stored = core::ApiServiceLook::Stored;
-  core::ApiServiceLook look{.is_ready = context_.is_ready()};
+core::ApiServiceSnapshot ApiServiceKeeper::look_at(const std::optional<kube::Object>& found) const {
+  using Stored = core::ApiServiceSnapshot::Stored;
+  core::ApiServiceSnapshot snapshot{.is_ready = context_.is_ready()};
   const auto map = front_proxy_map_->find(core::authentication_map);
-  look.has_front_proxy = map && !core::read_front_proxy(*map).ca_pem.empty();
+  snapshot.has_front_proxy = map && !core::read_front_proxy(*map).ca_pem.empty();
   const auto space = space_->find({"", context_.ns});
-  look.is_namespace_going = space && space->is_deleting();
-  if (!found) return look;
+  snapshot.is_namespace_going = space && space->is_deleting();
+  if (!found) return snapshot;
   const bool is_ours = kube::string_at(found->spec(), {"service", "namespace"}) == context_.ns &&
                        kube::string_at(found->spec(), {"service", "name"}) == core::metric_agent_service;
-  look.stored = found->is_deleting() ? Stored::going : is_ours ? Stored::ours : Stored::others;
-  look.is_right =
+  snapshot.stored = found->is_deleting() ? Stored::going : is_ours ? Stored::ours : Stored::others;
+  snapshot.is_right =
       found->spec() == wanted_spec() && core::is_owned_by(*found, api::kinds::cluster_roles, api::metric_agent_role);
-  look.answers = core::read_available(*found);
-  return look;
+  snapshot.answers = core::read_available(*found);
+  return snapshot;
 }
 
 asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
@@ -104,12 +104,12 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
     co_return kube::Outcome::done();
   auto found = services_->find(key);
   if (std::exchange(other_servers_, false)) memory_.withdrawn.reset();
-  const core::ApiServiceLook look = look_at(found);
-  const core::ApiServicePlan plan = core::plan_api_service(look, memory_, context_.clock.now());
+  const core::ApiServiceSnapshot snapshot = look_at(found);
+  const core::ApiServicePlan plan = core::plan_api_service(snapshot, memory_, context_.clock.now());
   KUBE_CO_TRYV(co_await carry_out(plan.step, std::move(found)));
   memory_ = plan.memory;
-  if (!std::exchange(told_no_front_proxy_, !look.has_front_proxy) && !look.has_front_proxy)
-    co_await tell(
+  if (!std::exchange(reported_no_front_proxy_, !snapshot.has_front_proxy) && !snapshot.has_front_proxy)
+    co_await report(
         "consumers see no metrics of their pods, because the API server has no front-proxy CA, by which it would show "
         "that it asks: start it with --requestheader-client-ca-file and --proxy-client-cert-file, or set "
         "metricAgent.enabled=false");
@@ -167,7 +167,7 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
     log_.warn(
         "deleted the APIService of consumers' figures for an hour: the API server does not reach what is behind it",
         {{"error", trouble}});
-    co_await tell(
+    co_await report(
         "APIService " + key.name + " is deleted for an hour, because the API server does not reach it, and " +
         "Kubernetes removes no namespace meanwhile (" + trouble +
         "): open the port of the metric agent to it (value metricAgent.port), or set metricAgent.enabled=false");
@@ -175,7 +175,7 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
   co_return kube::Result<void>();
 }
 
-asio::awaitable<void> ApiServiceKeeper::tell(std::string sentence) {
+asio::awaitable<void> ApiServiceKeeper::report(std::string sentence) {
   const auto service = co_await context_.leader_api.get(kube::resources::services,
                                                         {context_.ns, std::string(core::metric_agent_service)});
   if (service)

@@ -41,20 +41,20 @@ class ApiServiceKeeper {
 
  private:
   asio::awaitable<kube::Outcome> reconcile();
-  core::ApiServiceLook look_at(const std::optional<kube::Object>& found) const;
+  core::ApiServiceSnapshot look_at(const std::optional<kube::Object>& found) const;
   /// The spec of the wanted APIService.
   kube::json::object wanted_spec() const;
   asio::awaitable<kube::Result<void>> carry_out(core::ApiServiceStep step, std::optional<kube::Object> found);
   asio::awaitable<kube::Result<void>> write(std::optional<kube::Object> found);
   asio::awaitable<kube::Result<void>> remove(core::ApiServiceStep step, std::optional<kube::Object> found);
   /// Sends an Event on the Service, which is where an operator of the agent looks.
-  asio::awaitable<void> tell(std::string sentence);
+  asio::awaitable<void> report(std::string sentence);
 
   ApiServiceContext context_;
   std::string ca_pem_;
   core::ApiServiceMemory memory_;
   bool other_servers_ = false;  ///< API servers have come or gone since the last look
-  bool told_no_front_proxy_ = false;
+  bool reported_no_front_proxy_ = false;
   kube::Log log_;
   kube::InformerHandle services_, space_, front_proxy_map_, api_servers_;
   kube::Controller controller_;

@@ -36,19 +36,19 @@ asio::awaitable<kube::Duration> KubeletTokenKeeper::renew() {
   const auto answer =
       co_await api_.post(kube::resources::service_accounts, {ns_, std::string(api::metric_agent_account)}, "token",
                          core::forge_kubelet_token_request());
-  if (!answer) co_return tell(answer.error());
+  if (!answer) co_return log_failure(answer.error());
   auto token = core::read_kubelet_token(*answer);
-  if (!token) co_return tell(token.error());
+  if (!token) co_return log_failure(token.error());
   token_ = std::move(token->text);
   expires_ = asked_ + token->lifetime;
-  if (std::exchange(is_told_, false)) log_.info("there is a token for kubelets: they are asked for figures");
+  if (std::exchange(is_logged_, false)) log_.info("there is a token for kubelets: they are asked for figures");
   co_return token->renew_after();
 }
 
-kube::Duration KubeletTokenKeeper::tell(const kube::Failure& failure) {
+kube::Duration KubeletTokenKeeper::log_failure(const kube::Failure& failure) {
   const bool is_refused = failure.is_permanent();
   if (is_refused || clock_.now() >= expires_) token_.clear();
-  if (token_.empty() && !std::exchange(is_told_, true))
+  if (token_.empty() && !std::exchange(is_logged_, true))
     log_.error("consumers are told no figures, because there is no token for kubelets",
                {{"error", core::no_kubelet_token(ns_, failure)}});
   return is_refused && clock_.now() - begun_ >= settling_time ? long_pause : short_pause;

@@ -33,7 +33,7 @@ class KubeletTokenKeeper {
  private:
   /// Requests a token once; returns how long to wait before the next time.
   asio::awaitable<kube::Duration> renew();
-  kube::Duration tell(const kube::Failure& failure);
+  kube::Duration log_failure(const kube::Failure& failure);
 
   kube::async::Clock& clock_;
   kube::Api& api_;
@@ -41,7 +41,7 @@ class KubeletTokenKeeper {
   kube::Log log_;
   kube::async::Event doubted_;
   kube::TimePoint begun_{}, asked_{}, expires_{};
-  bool is_told_ = false;  ///< it was logged that there is no token
+  bool is_logged_ = false;  ///< it was logged that there is no token
 };
 
 }  // namespace liqo::usage

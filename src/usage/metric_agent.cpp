@@ -32,8 +32,8 @@ MetricAgent::MetricAgent(MetricAgentContext context, MetricAgentSettings setting
     : context_(std::move(context)),
       settings_(std::move(settings)),
       log_("metric-agent"),
-      refused_(context_.metrics.counter(families::figures_refused)),
-      strangers_(context_.metrics.counter(families::figures_strangers)),
+      refused_(context_.metrics.counter(families::usage_refused)),
+      unknown_callers_(context_.metrics.counter(families::usage_unknown_callers)),
       identity_([this](kube::net::TlsContext tls) { server_->replace_tls(std::move(tls)); }),
       token_(context_, context_.replica_api, settings_.ns),
       clients_(context_, context_.kubelets, token_),
@@ -70,7 +70,7 @@ kube::Result<std::uint16_t> MetricAgent::listen() {
                       .admits =
                           [this](const std::optional<kube::net::PeerIdentity>& peer) {
                             const bool is_proxy = peer && core::is_front_proxy(front_proxy_, peer->common_name);
-                            if (!is_proxy) strangers_.add();
+                            if (!is_proxy) unknown_callers_.add();
                             return is_proxy;
                           },
                       .on_handler_failure =

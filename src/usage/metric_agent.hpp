@@ -63,7 +63,7 @@ class MetricAgent {
   MetricAgentSettings settings_;
   kube::Log log_;
   kube::Repeats refusals_;
-  kube::Counter refused_, strangers_;
+  kube::Counter refused_, unknown_callers_;
   kube::net::ServerIdentity identity_;
   KubeletTokenKeeper token_;
   KubeletClients clients_;

@@ -57,14 +57,14 @@ class Scraper::Holdings {
 };
 
 /// A text that counts for its consumer until the last response with it was sent.
-struct Scraper::Told {
-  Told(std::string made, std::shared_ptr<Holdings> in, std::string of)
+struct Scraper::ServedText {
+  ServedText(std::string made, std::shared_ptr<Holdings> in, std::string of)
       : text(std::move(made)), holdings(std::move(in)), consumer(std::move(of)) {
     holdings->hold(consumer, text.size());
   }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
-  ~Told() { holdings->let_go(consumer, text.size()); }
+  ServedText(const ServedText&) = delete;
+  ServedText& operator=(const ServedText&) = delete;
+  ~ServedText() { holdings->let_go(consumer, text.size()); }
   const std::string text;
   const std::shared_ptr<Holdings> holdings;
   const std::string consumer;
@@ -88,7 +88,7 @@ struct Scraper::Reading {
   const kube::Deadline deadline;
   const std::shared_ptr<Holdings> holdings;
   std::shared_ptr<kube::async::Slots> places;  ///< the slots of the consumer
-  std::vector<core::NodeMetricLines> figures;
+  std::vector<core::NodeMetricLines> usage;
   std::size_t next = 0;  ///< the first node that no worker has taken
   std::size_t kept = 0;  ///< bytes of all nodes
   std::size_t answered = 0;
@@ -102,15 +102,15 @@ Scraper::Scraper(const kube::Environment& environment, NodesOf nodes_of, Ask ask
       ask_(std::move(ask)),
       settings_(settings),
       log_("metric-agent"),
-      lines_dropped_(environment.metrics.counter(families::figures_lines_dropped)),
-      holdings_(std::make_shared<Holdings>(environment.metrics.gauge(families::figures_held))),
+      lines_dropped_(environment.metrics.counter(families::usage_lines_dropped)),
+      holdings_(std::make_shared<Holdings>(environment.metrics.gauge(families::usage_held))),
       places_(executor_, settings_.max_asked),
       group_(executor_, kube::async::TaskGroup::OnFailure::keep_others) {
   const auto scrapes = [&environment](const char* outcome) {
-    return environment.metrics.counter(families::figures_told, {{"outcome", outcome}});
+    return environment.metrics.counter(families::usage_scrapes, {{"outcome", outcome}});
   };
   const auto kubelets = [&environment](const char* outcome) {
-    return environment.metrics.counter(families::figures_kubelets, {{"outcome", outcome}});
+    return environment.metrics.counter(families::usage_kubelets, {{"outcome", outcome}});
   };
   told_ = scrapes("told");
   failed_ = scrapes("failed");
@@ -164,21 +164,21 @@ asio::awaitable<kube::Result<Scraper::Text>> Scraper::read(Key key) {
   Reading reading(std::move(key), clock_.deadline_in(settings_.timeout), holdings_);
   reading.places = places_of(reading.consumer);
   std::vector<core::NodeView> nodes = nodes_of_(reading.consumer);
-  reading.figures.reserve(nodes.size());
-  for (core::NodeView& node : nodes) reading.figures.emplace_back(std::move(node), settings_.max_kept_of_node);
+  reading.usage.reserve(nodes.size());
+  for (core::NodeView& node : nodes) reading.usage.emplace_back(std::move(node), settings_.max_kept_of_node);
   // join() would throw a cancellation that arrives in this same turn, and the group would be destroyed with work in it.
   const auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none)
     co_return kube::fail(kube::Errc::stopped, "this process is stopping");
   kube::async::TaskGroup group(executor_);
-  for (std::size_t i = 0; i < std::min(reading.figures.size(), settings_.max_asked_for_one); ++i)
+  for (std::size_t i = 0; i < std::min(reading.usage.size(), settings_.max_asked_for_one); ++i)
     group.spawn(work(reading));
   co_await group.join();
-  if (reading.answered == 0 && !reading.figures.empty())
+  if (reading.answered == 0 && !reading.usage.empty())
     co_return kube::fail(kube::Errc::connect, "no kubelet that runs pods of cluster " + reading.consumer +
                                                   " sends its metrics; one says: " + reading.failure->text());
-  const auto told = std::make_shared<const Told>(core::tell_figures(reading.figures, reading.path == resource_path),
-                                                 holdings_, reading.consumer);
+  const auto told = std::make_shared<const ServedText>(
+      core::join_metric_lines(reading.usage, reading.path == resource_path), holdings_, reading.consumer);
   co_return Text(told, &told->text);
 }
 
@@ -191,22 +191,22 @@ std::shared_ptr<kube::async::Slots> Scraper::places_of(const std::string& consum
 }
 
 asio::awaitable<void> Scraper::work(Reading& reading) {
-  while (reading.next < reading.figures.size()) {
-    core::NodeMetricLines& figures = reading.figures[reading.next++];
-    const auto ended = co_await kube::async::with_deadline(clock_, ask_node(reading, figures), reading.deadline);
-    note(reading, figures, ended ? *ended : kube::fail(kube::Errc::timeout, "it has not answered in time"));
+  while (reading.next < reading.usage.size()) {
+    core::NodeMetricLines& usage = reading.usage[reading.next++];
+    const auto ended = co_await kube::async::with_deadline(clock_, ask_node(reading, usage), reading.deadline);
+    note(reading, usage, ended ? *ended : kube::fail(kube::Errc::timeout, "it has not answered in time"));
   }
 }
 
-asio::awaitable<kube::Result<void>> Scraper::ask_node(Reading& reading, core::NodeMetricLines& figures) {
+asio::awaitable<kube::Result<void>> Scraper::ask_node(Reading& reading, core::NodeMetricLines& usage) {
   // A consumer that reads many nodes by several paths leaves slots for others.
   const kube::async::Slots::Slot own = co_await reading.places->take();
   const kube::async::Slots::Slot place = co_await places_.take();
-  co_return co_await read_node(reading, figures);
+  co_return co_await read_node(reading, usage);
 }
 
-asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::NodeMetricLines& figures) {
-  const core::NodeView& node = figures.view();
+asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::NodeMetricLines& usage) {
+  const core::NodeView& node = usage.view();
   KUBE_CO_TRY(answer, co_await ask_(node.address, node.port, reading.path, reading.deadline));
   // 404: this kubelet does not have these metrics.
   const int status = answer.response.head.status;
@@ -217,12 +217,12 @@ asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::N
     KUBE_CO_TRY(chunk, co_await answer.response.body->read());
     if (chunk.empty()) break;
     bytes += chunk.size();
-    const std::size_t before = figures.bytes();
-    for (const std::string& line : lines.feed(chunk)) figures.take(line);
-    const std::size_t more = figures.bytes() - before;
+    const std::size_t before = usage.bytes();
+    for (const std::string& line : lines.feed(chunk)) usage.take(line);
+    const std::size_t more = usage.bytes() - before;
     reading.kept += more;
     holdings_->hold(reading.consumer, more);
-    if (bytes > settings_.max_read || figures.is_full() || reading.kept > settings_.max_kept_of_answer ||
+    if (bytes > settings_.max_read || usage.is_full() || reading.kept > settings_.max_kept_of_answer ||
         holdings_->of(reading.consumer) > settings_.max_kept_of_consumer || holdings_->all() > settings_.max_kept)
       co_return kube::fail(kube::Errc::too_large, "its metrics are more than are held at once");
   }
@@ -230,7 +230,7 @@ asio::awaitable<kube::Result<void>> Scraper::read_node(Reading& reading, core::N
   co_return kube::Result<void>();
 }
 
-void Scraper::note(Reading& reading, core::NodeMetricLines& figures, const kube::Result<void>& ended) {
+void Scraper::note(Reading& reading, core::NodeMetricLines& usage, const kube::Result<void>& ended) {
   if (ended) {
     ++reading.answered;
     answered_.add();
@@ -242,14 +242,14 @@ void Scraper::note(Reading& reading, core::NodeMetricLines& figures, const kube:
                                              : refused_)
       .add();
   const std::string text = kube::printable(failure.text());
-  if (const auto held_back = failures_.note(figures.view().name + " " + text, clock_.now()))
+  if (const auto held_back = failures_.note(usage.view().name + " " + text, clock_.now()))
     log_.warn("a kubelet does not tell its figures: those of its pods are left out",
-              {{"node", figures.view().name}, {"error", text}, {"others_since", *held_back}});
-  if (!reading.failure) reading.failure = kube::Failure(failure.code(), text).in("node " + figures.view().name);
+              {{"node", usage.view().name}, {"error", text}, {"others_since", *held_back}});
+  if (!reading.failure) reading.failure = kube::Failure(failure.code(), text).in("node " + usage.view().name);
   // Metrics that were read only in part would be wrong for some pods, so all of the node's are dropped.
-  reading.kept -= figures.bytes();
-  holdings_->let_go(reading.consumer, figures.bytes());
-  figures = core::NodeMetricLines({}, 0);
+  reading.kept -= usage.bytes();
+  holdings_->let_go(reading.consumer, usage.bytes());
+  usage = core::NodeMetricLines({}, 0);
 }
 
 }  // namespace liqo::usage

@@ -62,7 +62,7 @@ class Scraper {
   struct Entry;
   struct Reading;
   class Holdings;
-  struct Told;
+  struct ServedText;
 
   /// Gathers the answer of an entry and keeps it while it is fresh. The entry is removed in the end, even after a
   /// failure or a cancellation.
@@ -75,10 +75,10 @@ class Scraper {
   /// Reads one node after the other until there are no more.
   asio::awaitable<void> work(Reading& reading);
   /// Reads a node once there is a slot for it.
-  asio::awaitable<kube::Result<void>> ask_node(Reading& reading, core::NodeMetricLines& figures);
-  asio::awaitable<kube::Result<void>> read_node(Reading& reading, core::NodeMetricLines& figures);
+  asio::awaitable<kube::Result<void>> ask_node(Reading& reading, core::NodeMetricLines& usage);
+  asio::awaitable<kube::Result<void>> read_node(Reading& reading, core::NodeMetricLines& usage);
   /// Notes the result for one node.
-  void note(Reading& reading, core::NodeMetricLines& figures, const kube::Result<void>& ended);
+  void note(Reading& reading, core::NodeMetricLines& usage, const kube::Result<void>& ended);
 
   asio::any_io_executor executor_;
   kube::async::Clock& clock_;

@@ -15,8 +15,8 @@ kube::Failure no_room() { return {kube::Errc::too_large, "too many reviews at on
 }  // namespace
 
 /// One list, and the reviews that visit its objects.
-struct LiveReads::Look {
-  explicit Look(const asio::any_io_executor& executor) : ended(executor) {}
+struct LiveReads::Listing {
+  explicit Listing(const asio::any_io_executor& executor) : ended(executor) {}
   kube::async::Event ended;
   std::list<const Visit*> visits;
   /// Unset until it is complete, and if its reader was cancelled.
@@ -26,12 +26,12 @@ struct LiveReads::Look {
 /// A review that waits for a list; it may end before the list does.
 class LiveReads::Place {
  public:
-  Place(LiveReads& reads, const Name& name, Look& look, const Visit& visit)
-      : reads_(reads), name_(name), look_(look), at_(look.visits.insert(look.visits.end(), &visit)) {}
+  Place(LiveReads& reads, const Name& name, Listing& listing, const Visit& visit)
+      : reads_(reads), name_(name), listing_(listing), at_(listing.visits.insert(listing.visits.end(), &visit)) {}
   ~Place() {
-    look_.visits.erase(at_);
+    listing_.visits.erase(at_);
     const auto line = reads_.lines_.find(name_);
-    if (line == reads_.lines_.end() || line->second.next.get() != &look_ || !look_.visits.empty()) return;
+    if (line == reads_.lines_.end() || line->second.next.get() != &listing_ || !listing_.visits.empty()) return;
     line->second.next = nullptr;
     if (!line->second.now) reads_.lines_.erase(line);
   }
@@ -41,7 +41,7 @@ class LiveReads::Place {
  private:
   LiveReads& reads_;
   const Name& name_;
-  Look& look_;
+  Listing& listing_;
   std::list<const Visit*>::iterator at_;
 };
 
@@ -73,12 +73,12 @@ asio::awaitable<Result<void>> LiveReads::each(Selection selection, Visit visit, 
   const auto executor = co_await asio::this_coro::executor;
   while (true) {
     Line& line = lines_[name];
-    if (!line.next) line.next = std::make_shared<Look>(executor);
-    const std::shared_ptr<Look> mine = line.next;
+    if (!line.next) line.next = std::make_shared<Listing>(executor);
+    const std::shared_ptr<Listing> mine = line.next;
     const Place place(*this, name, *mine, visit);
     while (true) {
       const auto found = lines_.find(name);
-      const std::shared_ptr<Look> under_way = found == lines_.end() ? nullptr : found->second.now;
+      const std::shared_ptr<Listing> under_way = found == lines_.end() ? nullptr : found->second.now;
       if (!under_way) break;
       co_await under_way->ended.wait();
       if (under_way == mine) break;
@@ -92,14 +92,14 @@ asio::awaitable<Result<void>> LiveReads::each(Selection selection, Visit visit, 
   }
 }
 
-asio::awaitable<Result<void>> LiveReads::read(const Selection& selection, Look& look, const Hold& hold) {
+asio::awaitable<Result<void>> LiveReads::read(const Selection& selection, Listing& listing, const Hold& hold) {
   if (!hold(one_list)) co_return std::unexpected(no_room());
   std::size_t seen = 0;
   const kube::ListOptions options{.selection = {.label_selector = selection.label_selector},
                                   .metadata_only = selection.metadata_only};
   KUBE_CO_TRYV(co_await kube::list_all(api_, selection.collection, options, [&](const kube::Object& object) {
     if (++seen > max_listed_) return false;
-    for (const Visit* visit : look.visits) (*visit)(object);
+    for (const Visit* visit : listing.visits) (*visit)(object);
     return true;
   }));
   // A rule that sees only a part of the list would admit what the rest forbids.

@@ -53,16 +53,16 @@ class LiveReads {
                                                                   const Hold& hold);
 
  private:
-  struct Look;
+  struct Listing;
   class Place;
   class Reader;
   /// The list that is under way, and the one that begins after it.
   struct Line {
-    std::shared_ptr<Look> now, next;
+    std::shared_ptr<Listing> now, next;
   };
   using Name = std::pair<std::string, std::string>;  ///< plural and namespace
 
-  asio::awaitable<kube::Result<void>> read(const Selection& selection, Look& look, const Hold& hold);
+  asio::awaitable<kube::Result<void>> read(const Selection& selection, Listing& listing, const Hold& hold);
 
   kube::Api& api_;
   std::size_t max_listed_;

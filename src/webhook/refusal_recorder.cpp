@@ -152,10 +152,10 @@ void RefusalRecorder::doubt(Doubtful doubtful) {
   const auto own = held.find(doubtful.caller);
   if (own != held.end() && own->second >= max_of_caller) return;
   if (own == held.end() && held.size() >= max_callers) {
-    const auto stranger = std::ranges::find_if(held, [&](const auto& each) { return strangers_.contains(each.first); });
-    if (stranger == held.end() || strangers_.contains(doubtful.caller)) return;
+    const auto unproven = std::ranges::find_if(held, [&](const auto& each) { return unproven_.contains(each.first); });
+    if (unproven == held.end() || unproven_.contains(doubtful.caller)) return;
     std::erase_if(doubtful_,
-                  [caller = std::string(stranger->first)](const Doubtful& one) { return one.caller == caller; });
+                  [caller = std::string(unproven->first)](const Doubtful& one) { return one.caller == caller; });
   }
   doubtful_.push_back(std::move(doubtful));
   noted_.set();
@@ -175,9 +175,9 @@ asio::awaitable<void> RefusalRecorder::judge() {
     }
     if (known->second) add(one.tenant, one.refused);
   }
-  strangers_.clear();
+  unproven_.clear();
   for (const auto& [caller, is_proven] : proven)
-    if (!is_proven) strangers_.insert(caller);
+    if (!is_proven) unproven_.insert(caller);
 }
 
 asio::awaitable<void> RefusalRecorder::run() {

@@ -81,7 +81,7 @@ class RefusalRecorder {
   kube::InformerHandle namespaces_, shadow_pods_, slices_;
   std::map<std::string, core::admission::RefusalRing> pending_;  ///< by tenant namespace
   std::vector<Doubtful> doubtful_;
-  std::set<std::string, std::less<>> strangers_;  ///< callers that were not proven when some were last judged
+  std::set<std::string, std::less<>> unproven_;  ///< callers that were not proven when some were last judged
 };
 
 }  // namespace liqo::webhook

@@ -44,29 +44,29 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Looks are separated by an empty line.
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   kube::WallTime now(std::chrono::seconds(1'700'000'000));
-  NodeUsage figures;
+  NodeUsage usage;
   NodeReading before;
   OwnLines own(uid_of, now);
   while (!rest.empty()) {
     const std::size_t end = rest.find("\n\n");
-    LookReader look(uid_of, now, max_containers);
+    PodUsageReader reader(uid_of, now, max_containers);
     kube::wire::MetricLines lines;
     for (const std::string& line : lines.feed(rest.substr(0, end))) {
-      look.take(line);
+      reader.take(line);
       check_text(own.take(line));
     }
-    figures.take(look.look(), uid_of, now);
-    const NodeReading& node = figures.node();
+    usage.take(reader.by_pod(), uid_of, now);
+    const NodeReading& node = usage.node();
     check(node.cpu >= before.cpu && node.at >= before.at && node.cpu > 0 && node.memory > 0);
     before = node;
     std::size_t containers = 0;
-    for (const auto& [key, pod] : look.look()) {
+    for (const auto& [key, pod] : reader.by_pod()) {
       check(!uid_of(key).empty());
       containers += pod.containers.size();
-      static_cast<void>(kube::json::serialize(pod_statistics(kube::Object(kube::json::object()), pod, figures)));
+      static_cast<void>(kube::json::serialize(pod_statistics(kube::Object(kube::json::object()), pod, usage)));
     }
     check(containers <= max_containers);
-    ResourceText text(look.look(), node);
+    ResourceText text(reader.by_pod(), node);
     for (std::string piece = text.next(); !piece.empty(); piece = text.next()) check_text(piece);
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 2);

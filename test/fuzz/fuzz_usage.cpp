@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& node : nodes) kept += node.bytes();
   if (kept > 2 << 12) std::abort();
   kube::wire::MetricLines told;
-  for (const std::string& line : told.feed(liqo::core::tell_figures(nodes, false))) {
+  for (const std::string& line : told.feed(liqo::core::join_metric_lines(nodes, false))) {
     if (kube::wire::parse_metric_comment(line)) continue;
     const auto sample = kube::wire::parse_metric_sample(line);
     if (!sample || kube::wire::label_of(*sample, "namespace") != "o") std::abort();

@@ -197,7 +197,7 @@ void CommandLine::set_command(cli::Command app, Run run) {
 
 void CommandLine::check(cli::Command app, Check check) { checks_[app].push_back(std::move(check)); }
 
-int CommandLine::tell(const std::string& mistake) const {
+int CommandLine::report_mistake(const std::string& mistake) const {
   const cli::Command app = root().innermost();
   const std::string path = app.path();
   const std::vector<std::string> below = app.names_below();
@@ -231,7 +231,7 @@ CommandLine::Parsed CommandLine::parse(int argc, char** argv) {
     return {.code = exit_code::ok};
   }
   const cli::Program::Read read = program_.read(argc, argv);
-  if (read.line == cli::Program::Line::wrong) return {.code = tell(read.mistake)};
+  if (read.line == cli::Program::Line::wrong) return {.code = report_mistake(read.mistake)};
   return {.run = read.line == cli::Program::Line::understood ? std::move(chosen_) : Run(), .code = exit_code::ok};
 }
 

@@ -110,7 +110,7 @@ class CommandLine {
   /// The flags about the other cluster, which are required if the command needs two.
   void add_provider(cli::Command app, Clusters clusters);
   void add_namespaces(cli::Command app, Namespaces meant);
-  int tell(const std::string& mistake) const;
+  int report_mistake(const std::string& mistake) const;
 
   Terminal& terminal_;
   cli::Program program_;

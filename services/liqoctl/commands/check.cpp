@@ -57,8 +57,8 @@ class Checkup {
   asio::awaitable<std::vector<Object>> those(std::string about, kube::Resource kind,
                                              const std::vector<kube::json::value>& manifests);
   /// Whether there is a finding about this already. Nothing more is reported about it then.
-  bool is_told(std::string_view about) const;
-  void tell(Finding finding);
+  bool is_reported(std::string_view about) const;
+  void report(Finding finding);
   /// Runs a look at something that needs a running liqod. If liqod does not run, that is the finding, and this look
   /// adds none.
   asio::awaitable<void> look_if_it_runs(std::string about, asio::awaitable<void> (Checkup::*look)());
@@ -73,8 +73,8 @@ class Checkup {
   asio::awaitable<void> look_at_address();
   asio::awaitable<void> look_at_kubelet_api();
   asio::awaitable<void> look_at_metrics();
-  asio::awaitable<void> look_at_figures();
-  asio::awaitable<void> look_at_figures_account();
+  asio::awaitable<void> look_at_usage();
+  asio::awaitable<void> look_at_usage_account();
   /// Whether a ServiceAccount in Liqo's namespace has a right. No value if this user may not ask.
   asio::awaitable<std::optional<bool>> may(std::string account, kube::json::object attributes);
   asio::awaitable<void> look_at_sharing();
@@ -91,20 +91,20 @@ class Checkup {
   std::vector<Finding> findings_;
 };
 
-bool Checkup::is_told(std::string_view about) const {
+bool Checkup::is_reported(std::string_view about) const {
   return std::ranges::find(findings_, about, &Finding::about) != findings_.end();
 }
 
-void Checkup::tell(Finding finding) {
+void Checkup::report(Finding finding) {
   // Other clusters and the API server have written parts of the text.
   finding.text = kube::printable(finding.text);
-  if (!is_told(finding.about)) findings_.push_back(std::move(finding));
+  if (!is_reported(finding.about)) findings_.push_back(std::move(finding));
 }
 
 asio::awaitable<void> Checkup::look_if_it_runs(std::string about, asio::awaitable<void> (Checkup::*look)()) {
   const bool is_down = !model::daemon_alert(deployment_ ? &*deployment_ : nullptr).empty();
   if (is_down) {
-    tell({std::move(about), State::open, "not looked at: liqod does not run"});
+    report({std::move(about), State::open, "not looked at: liqod does not run"});
   } else {
     co_await (this->*look)();
   }
@@ -115,7 +115,7 @@ asio::awaitable<std::vector<Object>> Checkup::all(std::string about, kube::Resou
   if (found) co_return std::move(*found);
   // A missing kind has no objects; the look at the kinds reports it.
   if (!found.error().is_not_found())
-    tell({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
+    report({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
   co_return std::vector<Object>();
 }
 
@@ -126,7 +126,7 @@ asio::awaitable<std::vector<Object>> Checkup::those(std::string about, kube::Res
     if (kube::string_at(manifest, {"kind"}) != kind.kind) continue;
     auto found = co_await cluster_.find(kind, Object(manifest.as_object()).key());
     if (!found) {
-      tell({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
+      report({std::move(about), State::bad, "cannot be looked at: " + found.error().text()});
       break;
     }
     if (*found) there.push_back(std::move(**found));
@@ -137,10 +137,10 @@ asio::awaitable<std::vector<Object>> Checkup::those(std::string about, kube::Res
 asio::awaitable<void> Checkup::look_at_kinds() {
   const auto definitions = model::kinds_of_chart(chart_files());
   if (!definitions) {
-    tell({"CRDs", State::bad, definitions.error().text()});
+    report({"CRDs", State::bad, definitions.error().text()});
     co_return;
   }
-  tell(model::judge_kinds(*definitions, co_await those("CRDs", kinds::custom_resource_definitions, *definitions)));
+  report(model::judge_kinds(*definitions, co_await those("CRDs", kinds::custom_resource_definitions, *definitions)));
 }
 
 asio::awaitable<void> Checkup::look_at_rights() {
@@ -148,14 +148,14 @@ asio::awaitable<void> Checkup::look_at_rights() {
   auto chart = model::installation(chart_files(), model::values_of_rights(deployment_ ? &*deployment_ : nullptr),
                                    cluster_.liqo_namespace());
   if (!chart) {
-    tell({"rights", State::bad, "what the arguments of liqod need cannot be told: " + chart.error().text()});
+    report({"rights", State::bad, "what the arguments of liqod need cannot be told: " + chart.error().text()});
     co_return;
   }
   std::vector<Object> rights;
   for (const kube::Resource& kind :
        {kinds::cluster_roles, kinds::roles, kinds::cluster_role_bindings, kinds::role_bindings})
     for (Object& object : co_await those("rights", kind, chart->manifests)) rights.push_back(std::move(object));
-  tell(model::judge_rights(chart->manifests, rights));
+  report(model::judge_rights(chart->manifests, rights));
 }
 
 asio::awaitable<void> Checkup::look_at_installation() {
@@ -164,21 +164,21 @@ asio::awaitable<void> Checkup::look_at_installation() {
   if (found) deployment_ = std::move(*found);
   co_await look_at_rights();
   if (!found) {
-    tell({"liqod", State::bad, "cannot be looked at: " + found.error().text()});
+    report({"liqod", State::bad, "cannot be looked at: " + found.error().text()});
     co_return;
   }
-  auto look = co_await look_at_daemon(cluster_);
-  tell(model::judge_daemon(deployment_ ? &*deployment_ : nullptr, !look        ? look.error().text()
-                                                                  : look->done ? std::string()
-                                                                               : look->seen));
+  auto state = co_await look_at_daemon(cluster_);
+  report(model::judge_daemon(deployment_ ? &*deployment_ : nullptr, !state        ? state.error().text()
+                                                                    : state->done ? std::string()
+                                                                                  : state->seen));
 }
 
 asio::awaitable<void> Checkup::look_at_virtual_kubelets() {
   const auto found = co_await find_virtual_kubelets(cluster_);
   if (!found) {
-    tell({"virtual kubelets", State::bad, "cannot be looked at: " + found.error().text()});
+    report({"virtual kubelets", State::bad, "cannot be looked at: " + found.error().text()});
   } else if (auto finding = model::judge_virtual_kubelets(*found)) {
-    tell(std::move(*finding));
+    report(std::move(*finding));
   }
 }
 
@@ -189,16 +189,16 @@ asio::awaitable<void> Checkup::look_at_versions() {
     auto remote = co_await session_.remote();
     auto version = remote ? co_await read_liqod_version(**remote) : Result<std::string>();
     if (!remote || !version) {
-      tell({"versions", State::bad,
-            "that of the other cluster: " + (remote ? version.error().text() : remote.error().text())});
+      report({"versions", State::bad,
+              "that of the other cluster: " + (remote ? version.error().text() : remote.error().text())});
       co_return;
     }
     peer = *version;
     Finding clock = model::judge_clock((*remote)->api().clock_ahead());
     clock.about = "clock of the peer";
-    tell(std::move(clock));
+    report(std::move(clock));
   }
-  tell(model::judge_versions(here.value_or(""), peer, LIQOCTL_VERSION));
+  report(model::judge_versions(here.value_or(""), peer, LIQOCTL_VERSION));
 }
 
 asio::awaitable<void> Checkup::look_at_webhooks() {
@@ -212,7 +212,7 @@ asio::awaitable<void> Checkup::look_at_webhooks() {
   auto taken = co_await cluster_.api().create(kinds::namespace_offloadings, wrong, {.dry_run = true});
   std::optional<std::string> refusal;
   if (!taken) refusal = taken.error().text();
-  tell(model::judge_webhooks(deployment_ ? &*deployment_ : nullptr, configurations, refusal));
+  report(model::judge_webhooks(deployment_ ? &*deployment_ : nullptr, configurations, refusal));
 }
 
 asio::awaitable<void> Checkup::look_at_certificates() {
@@ -220,7 +220,7 @@ asio::awaitable<void> Checkup::look_at_certificates() {
   auto secret = co_await cluster_.find(kube::resources::secrets,
                                        {cluster_.liqo_namespace(), std::string(liqo::api::webhook_certificate_secret)});
   if (!secret) {
-    tell({"certificates", State::bad, "that of the webhooks cannot be looked at: " + secret.error().text()});
+    report({"certificates", State::bad, "that of the webhooks cannot be looked at: " + secret.error().text()});
     co_return;
   }
   if (*secret) found.push_back(certificate_of("that of the webhooks", liqo::core::secret_bytes(**secret, "tls.crt")));
@@ -229,7 +229,7 @@ asio::awaitable<void> Checkup::look_at_certificates() {
     if (params && params->certificate_pem.empty()) continue;
     found.push_back(certificate_of("that of Identity " + identity.key().text(), params ? params->certificate_pem : ""));
   }
-  tell(model::judge_certificates(found, session_.clock().wall()));
+  report(model::judge_certificates(found, session_.clock().wall()));
 }
 
 asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
@@ -244,11 +244,11 @@ asio::awaitable<std::string> Checkup::reach(model::ApiServerAddress address) {
     if (!root) co_return root.error().text();
     if (*root) config.ca_pem = std::string(kube::string_at((*root)->tree(), {"data", "ca.crt"}));
   }
-  auto stranger =
+  auto anonymous =
       co_await Cluster::open({.outside = session_.context(), .output = session_.output(), .flags = session_.flags()},
                              Side::local, std::move(config));
-  if (!stranger) co_return stranger.error().text();
-  auto answer = co_await kube::async::finally((*stranger)->api().raw("/version", patience), (*stranger)->stop());
+  if (!anonymous) co_return anonymous.error().text();
+  auto answer = co_await kube::async::finally((*anonymous)->api().raw("/version", patience), (*anonymous)->stop());
   co_return answer || answer.error().status() ? std::string() : answer.error().text();
 }
 
@@ -256,7 +256,7 @@ asio::awaitable<void> Checkup::look_at_address() {
   const kube::wire::ClusterConfig& own = cluster_.config();
   const model::ApiServerAddress address = model::told_address(deployment_ ? &*deployment_ : nullptr, tenants_, nodes_,
                                                               "https://" + own.server.host_port() + own.server.path);
-  tell(model::judge_address(address, address.url.empty() ? "" : co_await reach(address)));
+  report(model::judge_address(address, address.url.empty() ? "" : co_await reach(address)));
 }
 
 asio::awaitable<void> Checkup::look_at_kubelet_api() {
@@ -270,7 +270,7 @@ asio::awaitable<void> Checkup::look_at_kubelet_api() {
     const bool answered = code != 0 && (code < 500 || code == 501);
     answers.emplace_back(node.name(), answered ? "" : answer.error().text());
   }
-  tell(model::judge_kubelet_api(answers));
+  report(model::judge_kubelet_api(answers));
 }
 
 asio::awaitable<void> Checkup::look_at_metrics() {
@@ -279,38 +279,38 @@ asio::awaitable<void> Checkup::look_at_metrics() {
   auto policy = co_await cluster_.find(kinds::network_policies, {ns, "liqod"});
   for (const auto* found : {&service, &policy})
     if (!*found) {
-      tell({"metrics", State::bad, "cannot be looked at: " + found->error().text()});
+      report({"metrics", State::bad, "cannot be looked at: " + found->error().text()});
       co_return;
     }
   const kube::Object* daemon = deployment_ ? &*deployment_ : nullptr;
-  model::MetricsLook look{.has_service = service->has_value()};
-  look.confined = policy->has_value() && model::is_confined(**policy, model::metrics_port(daemon));
-  if (daemon && look.has_service) {
+  model::MetricsSnapshot snapshot{.has_service = service->has_value()};
+  snapshot.confined = policy->has_value() && model::is_confined(**policy, model::metrics_port(daemon));
+  if (daemon && snapshot.has_service) {
     const std::string scheme = model::has_secure_metrics(daemon) ? "https" : "http";
     // A path that does not exist keeps the response small. A secure port serves nothing to a caller without a token.
     auto answer = co_await cluster_.api().raw("/api/v1/namespaces/" + ns + "/services/" + scheme + ":" +
                                                   std::string(liqo::api::metrics_service) + ":metrics/proxy/",
                                               patience);
     const int code = answer ? 200 : answer.error().http_code();
-    if (code != 200 && code != 401 && code != 404) look.trouble = answer.error().text();
+    if (code != 200 && code != 401 && code != 404) snapshot.trouble = answer.error().text();
   }
-  tell(model::judge_metrics(daemon, look));
+  report(model::judge_metrics(daemon, snapshot));
 }
 
-asio::awaitable<void> Checkup::look_at_figures() {
+asio::awaitable<void> Checkup::look_at_usage() {
   auto service =
       co_await cluster_.find(liqo::api::kinds::api_services, {"", std::string(liqo::core::metrics_api_service)});
   if (!service) {
-    tell({"pod metrics", State::bad, "cannot be looked at: " + service.error().text()});
+    report({"pod metrics", State::bad, "cannot be looked at: " + service.error().text()});
     co_return;
   }
   const auto map = co_await cluster_.find(kube::resources::config_maps, liqo::core::authentication_map);
   const std::string ns = cluster_.liqo_namespace();
-  tell(
-      model::judge_figures(deployment_ ? &*deployment_ : nullptr,
-                           {.api_service = *service ? &**service : nullptr,
-                            .ns = ns,
-                            .has_front_proxy = !map || (*map && !liqo::core::read_front_proxy(**map).ca_pem.empty())}));
+  report(
+      model::judge_usage(deployment_ ? &*deployment_ : nullptr,
+                         {.api_service = *service ? &**service : nullptr,
+                          .ns = ns,
+                          .has_front_proxy = !map || (*map && !liqo::core::read_front_proxy(**map).ca_pem.empty())}));
 }
 
 asio::awaitable<std::optional<bool>> Checkup::may(std::string account, kube::json::object attributes) {
@@ -325,11 +325,11 @@ asio::awaitable<std::optional<bool>> Checkup::may(std::string account, kube::jso
   co_return kube::bool_at(*answer, {"status", "allowed"});
 }
 
-asio::awaitable<void> Checkup::look_at_figures_account() {
+asio::awaitable<void> Checkup::look_at_usage_account() {
   const std::string ns = cluster_.liqo_namespace(), name(liqo::api::metric_agent_account);
   const auto account = co_await cluster_.find(kube::resources::service_accounts, {ns, name});
   if (!account) {
-    tell({"kubelet metrics", State::bad, "cannot be looked at: " + account.error().text()});
+    report({"kubelet metrics", State::bad, "cannot be looked at: " + account.error().text()});
     co_return;
   }
   model::UsageAccount seen{.exists = account->has_value()};
@@ -339,73 +339,73 @@ asio::awaitable<void> Checkup::look_at_figures_account() {
                                                                         {"subresource", "token"},
                                                                         {"name", name},
                                                                         {"verb", "create"}});
-    seen.may_read_figures =
+    seen.may_read_usage =
         co_await may(name, kube::json::object{{"resource", "nodes"}, {"subresource", "metrics"}, {"verb", "get"}});
   }
-  if (auto found = model::judge_figures_account(deployment_ ? &*deployment_ : nullptr, seen, ns))
-    tell(std::move(*found));
+  if (auto found = model::judge_usage_account(deployment_ ? &*deployment_ : nullptr, seen, ns))
+    report(std::move(*found));
 }
 
 asio::awaitable<void> Checkup::look_at_sharing() {
   const auto map = co_await cluster_.find(kube::resources::config_maps,
                                           {cluster_.liqo_namespace(), std::string(liqo::core::policy_config_map)});
   if (!map) {
-    tell({"settings", State::bad, "cannot be looked at: " + map.error().text()});
+    report({"settings", State::bad, "cannot be looked at: " + map.error().text()});
     co_return;
   }
   const Object* settings = *map ? &**map : nullptr;
-  tell(model::judge_sharing(settings, tenants_));
+  report(model::judge_sharing(settings, tenants_));
   // Not every user may list StorageClasses.
   if (!model::offers_storage(settings)) co_return;
   if (auto finding = model::judge_storage(settings, co_await all("storage", kinds::storage_classes)))
-    tell(std::move(*finding));
+    report(std::move(*finding));
 }
 
 asio::awaitable<void> Checkup::look_at_policies() {
   const auto namespaces =
       co_await cluster_.list(kube::resources::namespaces, "", liqo::core::marked_tenant_namespaces().label_selector);
   if (!namespaces) {
-    tell({"policies", State::bad, "cannot be looked at: " + namespaces.error().text()});
+    report({"policies", State::bad, "cannot be looked at: " + namespaces.error().text()});
   } else if (auto finding = model::judge_policies(*namespaces)) {
-    tell(std::move(*finding));
+    report(std::move(*finding));
   }
 }
 
 asio::awaitable<void> Checkup::look_at_peers() {
   const auto peers = co_await all("peers", kinds::foreign_clusters);
   auto own = co_await own_ranges(session_, cluster_, {});
-  tell(own ? model::judge_ranges(peers, *own) : Finding{"addresses", State::bad, own.error().text()});
+  report(own ? model::judge_ranges(peers, *own) : Finding{"addresses", State::bad, own.error().text()});
   const auto quotas = co_await all("quotas", kinds::quotas);
-  tell(model::judge_quotas(quotas, tenants_));
-  if (auto finding = model::judge_capacity(quotas, nodes_, tenants_)) tell(std::move(*finding));
+  report(model::judge_quotas(quotas, tenants_));
+  if (auto finding = model::judge_capacity(quotas, nodes_, tenants_)) report(std::move(*finding));
   const model::ClosingObjects lending{.slices = co_await all("slices", kinds::resource_slices),
                                       .tenants = tenants_,
                                       .virtual_nodes = virtual_nodes_,
                                       .nodes = nodes_};
-  for (Finding& finding : model::judge_peers(peers, lending)) tell(std::move(finding));
+  for (Finding& finding : model::judge_peers(peers, lending)) report(std::move(finding));
 }
 
 asio::awaitable<void> Checkup::look_at_kept_twins() {
   const auto kept = co_await find_kept_twins(cluster_, "", "");
-  if (!kept) tell({"remote namespaces", State::bad, "cannot be looked at: " + kept.error().text()});
+  if (!kept) report({"remote namespaces", State::bad, "cannot be looked at: " + kept.error().text()});
   if (kept && !kept->empty())
-    tell({"remote namespaces", State::bad,
-          kept->front().why + (kept->size() == 1 ? "" : " (and " + std::to_string(kept->size() - 1) + " more)")});
+    report({"remote namespaces", State::bad,
+            kept->front().why + (kept->size() == 1 ? "" : " (and " + std::to_string(kept->size() - 1) + " more)")});
 }
 
 asio::awaitable<void> Checkup::look_at_daemon_sets() {
-  const auto look = co_await liqoctl::look_at_daemon_sets(cluster_);
-  if (!look) {
-    tell({"daemonsets", State::bad, "cannot be looked at: " + look.error().text()});
-  } else if (auto finding = model::judge_daemon_sets(look->sitting, look->nodes)) {
-    tell(std::move(*finding));
+  const auto snapshot = co_await liqoctl::look_at_daemon_sets(cluster_);
+  if (!snapshot) {
+    report({"daemonsets", State::bad, "cannot be looked at: " + snapshot.error().text()});
+  } else if (auto finding = model::judge_daemon_sets(snapshot->sitting, snapshot->nodes)) {
+    report(std::move(*finding));
   }
 }
 
 asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_installation();
   co_await look_at_virtual_kubelets();
-  tell(model::judge_clock(cluster_.api().clock_ahead()));
+  report(model::judge_clock(cluster_.api().clock_ahead()));
   co_await look_at_versions();
   co_await look_if_it_runs("webhooks", &Checkup::look_at_webhooks);
   co_await look_at_certificates();
@@ -413,12 +413,12 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   tenants_ = co_await all("tenants", kinds::tenants);
   co_await look_at_address();
   virtual_nodes_ = co_await all("virtual nodes", kinds::virtual_nodes);
-  if (auto found = model::judge_node_names(virtual_nodes_)) tell(std::move(*found));
+  if (auto found = model::judge_node_names(virtual_nodes_)) report(std::move(*found));
   co_await look_if_it_runs("kubelet API", &Checkup::look_at_kubelet_api);
   co_await look_if_it_runs("metrics", &Checkup::look_at_metrics);
-  co_await look_if_it_runs("pod metrics", &Checkup::look_at_figures);
-  co_await look_at_figures_account();
-  if (auto found = model::judge_egress_selector(nodes_)) tell(std::move(*found));
+  co_await look_if_it_runs("pod metrics", &Checkup::look_at_usage);
+  co_await look_at_usage_account();
+  if (auto found = model::judge_egress_selector(nodes_)) report(std::move(*found));
   co_await look_at_sharing();
   co_await look_at_policies();
   co_await look_at_peers();

@@ -40,20 +40,20 @@ struct Change {
 asio::awaitable<Result<void>> wait_for_denial(Session& session, Cluster& cluster, std::string consumer,
                                               kube::ObjectKey slice) {
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
-  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+  const std::function<asio::awaitable<Result<WaitState>>()> probe = [&]() -> asio::awaitable<Result<WaitState>> {
     KUBE_CO_TRY(slices,
                 co_await cluster.list(kinds::resource_slices, slice.ns, kube::label_is(liqo::api::labels::replicated),
                                       slice.name.empty() ? "" : kube::name_is(slice.name)));
     const std::string left = model::not_denied(slices, consumer);
-    if (left.empty()) co_return Look{.done = true};
-    co_return Look{.seen = "still accepted: " + left};
+    if (left.empty()) co_return WaitState{.done = true};
+    co_return WaitState{.seen = "still accepted: " + left};
   };
   co_return co_await wait_for(cluster, {.what = "the slices to be denied", .deadline = session.deadline()}, probe);
 }
 
 /// Prints which pods end although their drain is lifted, because it has begun to end them. A user who may not list pods
 /// is shown nothing.
-asio::awaitable<void> tell_ending_pods(Session& session, Cluster& cluster, std::string selector) {
+asio::awaitable<void> report_ending_pods(Session& session, Cluster& cluster, std::string selector) {
   const auto pods = co_await cluster.list(kube::resources::pods, "", std::move(selector));
   const std::string ending = pods ? model::ending_in_words(*pods) : "";
   if (!ending.empty()) session.output().info(cluster.scope(), ending);
@@ -61,11 +61,11 @@ asio::awaitable<void> tell_ending_pods(Session& session, Cluster& cluster, std::
 
 /// Prints which pods of a whole Tenant end although its drain is lifted, because it has begun to end them. A user who
 /// may not list pods is shown nothing.
-asio::awaitable<Result<void>> tell_ending_pods_of(Session& session, Cluster& cluster, kube::ObjectKey tenant) {
+asio::awaitable<Result<void>> report_ending_pods_of(Session& session, Cluster& cluster, kube::ObjectKey tenant) {
   KUBE_CO_TRY(found, co_await cluster.find(kinds::tenants, tenant));
   if (found && model::tenant_condition(*found) == "Drained" && found->annotation(annotations::keep_pods) != "true")
-    co_await tell_ending_pods(session, cluster,
-                              model::pods_of_consumer(kube::string_at(found->spec(), {"clusterID"}), ""));
+    co_await report_ending_pods(session, cluster,
+                                model::pods_of_consumer(kube::string_at(found->spec(), {"clusterID"}), ""));
   co_return Result<void>();
 }
 
@@ -75,7 +75,7 @@ asio::awaitable<Result<void>> change_tenant(Session& session, const TenantFlags&
   KUBE_CO_TRY(key, co_await find_one(cluster, kinds::tenants, flags.name));
   const std::string_view question = flags.keep_pods ? change.keeping_question : change.question;
   if (!question.empty()) KUBE_CO_TRYV(co_await session.confirm("Tenant " + flags.name + ": " + std::string(question)));
-  if (change.to == "Active") KUBE_CO_TRYV(co_await tell_ending_pods_of(session, cluster, key));
+  if (change.to == "Active") KUBE_CO_TRYV(co_await report_ending_pods_of(session, cluster, key));
   std::string before, consumer;
   const std::function<bool(Object&)> apply = [&](Object& tenant) {
     before = model::tenant_condition(tenant);
@@ -165,7 +165,7 @@ asio::awaitable<Result<void>> change_slice(Session& session, const SliceFlags& f
   if (ends_drain) drained_tenant = co_await drained_tenant_in(cluster, ns);
   // While the Tenant is drained, its pods go on ending, and none starts again.
   if (ends_drain && drained_tenant.empty() && liqo::core::is_drained(*found))
-    co_await tell_ending_pods(session, cluster, model::pods_of_consumer(flags.consumer, flags.name));
+    co_await report_ending_pods(session, cluster, model::pods_of_consumer(flags.consumer, flags.name));
   const std::function<bool(Object&)> apply = [&change](Object& slice) { return apply_marks(change, slice); };
   KUBE_CO_TRY(done, co_await update(cluster, kinds::resource_slices, key, apply));
   if (done == Ensured::dry_run) co_return Result<void>();

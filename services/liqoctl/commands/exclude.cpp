@@ -30,12 +30,12 @@ bool is_named(const Object& set, const std::vector<std::string>& names) {
 
 /// The DaemonSets to change. Those that another program manages are reported, and left alone. Errors: Errc::missing for
 /// a name that no DaemonSet has.
-Result<std::vector<Planned>> plan(Cluster& cluster, const DaemonSetLook& look, const ExcludeFlags& flags) {
+Result<std::vector<Planned>> plan(Cluster& cluster, const DaemonSetSnapshot& snapshot, const ExcludeFlags& flags) {
   for (const std::string& name : flags.names)
-    if (std::ranges::none_of(look.all, [&name](const Object& set) { return is_named(set, {name}); }))
+    if (std::ranges::none_of(snapshot.all, [&name](const Object& set) { return is_named(set, {name}); }))
       return kube::fail(kube::Errc::missing, "there is no DaemonSet " + name);
   std::vector<Planned> planned;
-  for (const Object& set : flags.names.empty() && !flags.undo ? look.sitting : look.all) {
+  for (const Object& set : flags.names.empty() && !flags.undo ? snapshot.sitting : snapshot.all) {
     if (!flags.names.empty() && !is_named(set, flags.names)) continue;
     Planned one{set, set};
     if (!(flags.undo ? core::let_onto_virtual_nodes(one.after) : core::keep_off_virtual_nodes(one.after))) continue;
@@ -68,8 +68,8 @@ asio::awaitable<Result<void>> change(Session& session, Cluster& cluster, Planned
 asio::awaitable<Result<void>> exclude(Session& session, const ExcludeFlags& flags) {
   KUBE_CO_TRY(opened, co_await session.local_without_id());
   Cluster& cluster = *opened;
-  KUBE_CO_TRY(look, co_await look_at_daemon_sets(cluster));
-  KUBE_CO_TRY(planned, plan(cluster, look, flags));
+  KUBE_CO_TRY(snapshot, co_await look_at_daemon_sets(cluster));
+  KUBE_CO_TRY(planned, plan(cluster, snapshot, flags));
   if (planned.empty()) {
     session.output().info(cluster.scope(), flags.undo ? "no DaemonSet that can be changed is kept off virtual nodes"
                                                       : "no DaemonSet that can be changed sits on virtual nodes");

@@ -68,7 +68,7 @@ asio::awaitable<Result<void>> give_up(Cluster& cluster, kube::ObjectKey peer) {
 }
 
 /// Prints what the peer keeps of this cluster, whose ID is `own`.
-void tell_what_stays(Output& output, const std::string& peer, const std::string& own, const Stock& stock) {
+void report_what_stays(Output& output, const std::string& peer, const std::string& own, const Stock& stock) {
   if (stock.slices + stock.nodes > 0)
     output.warn("", "in " + peer + " the Tenant " + own + " stays, with its quotas, twin namespaces and " +
                         "the pods that run in them: whoever runs it ends them by liqoctl delete tenant " + own);
@@ -110,7 +110,7 @@ asio::awaitable<Result<void>> force_unpeer(Session& session, const Flags& flags)
   }
   if (session.flags().dry_run) co_return Result<void>();
   session.output().success("", id + " has forgotten " + flags.peer);
-  tell_what_stays(session.output(), flags.peer, id, stock);
+  report_what_stays(session.output(), flags.peer, id, stock);
   co_return Result<void>();
 }
 

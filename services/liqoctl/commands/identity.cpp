@@ -69,7 +69,7 @@ asio::awaitable<Result<void>> create_identity(Session& session, const CreateFlag
               co_await choose_pod_ranges(session, {.consumer = opened, .provider_id = provider}, flags.addresses));
   KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, *opened, provider));
   KUBE_CO_TRY(taken, model::identity_to_adopt(identity, ns), flags.file.path);
-  tell_left_out(session, flags.file, taken.left_out);
+  report_left_out(session, flags.file, taken.left_out);
   KUBE_CO_TRYV(co_await adopt_identity(session, *opened, std::move(taken.object), flags.replace));
   co_return co_await declare_pod_ranges(session, *opened, provider, std::move(ranges));
 }

@@ -136,7 +136,7 @@ asio::awaitable<Result<void>> info_peer(Session& session, const InfoFlags& flags
   for (const std::string& wanted : flags.peers) {
     const auto found =
         std::find_if(known.begin(), known.end(), [&](const Object& peer) { return id_of(peer) == wanted; });
-    if (found == known.end()) co_return kube::fail(kube::Errc::missing, describe_stranger(wanted, known));
+    if (found == known.end()) co_return kube::fail(kube::Errc::missing, describe_unknown_peer(wanted, known));
     chosen.emplace(wanted, *found);
   }
   if (chosen.empty()) {

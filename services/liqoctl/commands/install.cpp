@@ -95,7 +95,7 @@ std::string id_of(const json::object& values) {
   return std::string(long_one.empty() ? kube::string_at(values, {"clusterID"}) : long_one);
 }
 
-void tell_without_effect(Session& session, const model::Installation& made) {
+void report_without_effect(Session& session, const model::Installation& made) {
   for (const auto& [path, why] : made.without_effect)
     session.output().warn("", "value " + path + " has no effect here: " + why);
 }
@@ -203,7 +203,7 @@ asio::awaitable<Result<Prepared>> prepare(Session& session, Cluster& cluster, co
   }
   KUBE_CO_TRYV(co_await settle_id(cluster, values));
   KUBE_CO_TRY(made, model::installation(chart_files(), values, ns));
-  tell_without_effect(session, made);
+  report_without_effect(session, made);
   KUBE_CO_TRYV(co_await check_cluster(cluster, made.manifests));
   KUBE_CO_TRYV(co_await mark_namespace(cluster, made.manifests.front()));
   // Placed behind the namespace, and before anything that may fail.
@@ -221,7 +221,7 @@ asio::awaitable<Result<void>> install(Session& session, const Flags& flags) {
   KUBE_CO_TRY(values, read_values(flags, std::move(own)));
   if (flags.print) {
     KUBE_CO_TRY(made, model::installation(chart_files(), values, session.flags().liqo()));
-    tell_without_effect(session, made);
+    report_without_effect(session, made);
     print(session, made.manifests);
     co_return Result<void>();
   }

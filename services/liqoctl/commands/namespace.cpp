@@ -66,7 +66,7 @@ std::string held_twins(const Object& offloading) {
 }
 
 /// Done if the offloading is in a phase that lasts, which is written to `reached`.
-Look look_at(const Object* offloading, Reached& reached) {
+WaitState look_at(const Object* offloading, Reached& reached) {
   if (!offloading) return {.seen = "it is not there"};
   const auto phase = kube::string_at(offloading->status(), {"offloadingPhase"});
   const bool current = kube::int_at(offloading->tree(), {"status", "observedGeneration"}) == offloading->generation();
@@ -91,7 +91,7 @@ Look look_at(const Object* offloading, Reached& reached) {
 int strictness(std::string_view strategy) { return strategy == "LocalAndRemote" ? 0 : 1; }
 
 /// Prints why no provider is chosen.
-asio::awaitable<void> tell_no_node(Session& session, Cluster& cluster, std::string name, kube::ObjectKey key) {
+asio::awaitable<void> report_no_node(Session& session, Cluster& cluster, std::string name, kube::ObjectKey key) {
   auto nodes = co_await cluster.list(kube::resources::nodes, "",
                                      kube::label_is(liqo::api::labels::type, liqo::api::labels::type_virtual_node));
   auto offloading = co_await cluster.find(kinds::namespace_offloadings, key);
@@ -136,14 +136,16 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
   }
   if (done == Ensured::dry_run || !flags.wait) co_return Result<void>();
   Reached reached;
-  const std::function<Look(const Object*)> look = [&reached](const Object* object) { return look_at(object, reached); };
+  const std::function<WaitState(const Object*)> look = [&reached](const Object* object) {
+    return look_at(object, reached);
+  };
   KUBE_CO_TRYV(co_await wait_for_object(
       cluster,
       {.what = "namespace " + name + " to have its twin namespace at each provider", .deadline = session.deadline()},
       {.resource = kinds::namespace_offloadings, .key = wanted.key()}, look));
   if (!reached.held.empty()) session.output().warn(cluster.scope(), reached.held);
   if (reached.phase == liqo::api::no_cluster_selected) {
-    co_await tell_no_node(session, cluster, name, wanted.key());
+    co_await report_no_node(session, cluster, name, wanted.key());
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
   }

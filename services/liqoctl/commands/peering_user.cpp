@@ -66,7 +66,7 @@ asio::awaitable<Result<std::string>> issue(Session& session, Cluster& cluster, c
   KUBE_CO_TRYV(co_await cluster.api().replace(resource, approved, {.subresource = "approval"}),
                "approving the certificate");
   std::string certificate;
-  const std::function<Look(const Object*)> look = [&certificate](const Object* there) -> Look {
+  const std::function<WaitState(const Object*)> look = [&certificate](const Object* there) -> WaitState {
     if (!there) return {.seen = "the request is gone"};
     auto issued = kube::decode_base64(kube::string_at(there->status(), {"certificate"}));
     if (!issued || issued->empty()) return {.seen = "the signer of the cluster has not signed"};
@@ -115,9 +115,9 @@ asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::str
   review.mutable_spec() = json::object{{"user", user}, {"resourceAttributes", attributes}};
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+  const std::function<asio::awaitable<Result<WaitState>>()> probe = [&]() -> asio::awaitable<Result<WaitState>> {
     KUBE_CO_TRY(answer, co_await cluster.api().post(resource, {}, {}, json::object(review.tree())));
-    co_return Look{.done = kube::bool_at(answer, {"status", "allowed"}), .seen = "they are not known yet"};
+    co_return WaitState{.done = kube::bool_at(answer, {"status", "allowed"}), .seen = "they are not known yet"};
   };
   const kube::Deadline deadline{std::min(session.deadline().at, cluster.clock().now() + rights_patience)};
   // The kubeconfig works a moment later in any case.

@@ -56,7 +56,7 @@ asio::awaitable<Result<void>> create_tenant(Session& session, const HandedFile& 
   KUBE_CO_TRY(consumer, read_peer(file, tenant));
   KUBE_CO_TRY(ns, co_await ensure_tenant_namespace(session, cluster, consumer));
   KUBE_CO_TRY(taken, model::tenant_to_admit(tenant, ns), file.path);
-  tell_left_out(session, file, taken.left_out);
+  report_left_out(session, file, taken.left_out);
   KUBE_CO_TRYV(co_await admit_tenant(session, cluster, std::move(taken.object)));
   co_return Result<void>();
 }

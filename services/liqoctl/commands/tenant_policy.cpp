@@ -46,12 +46,12 @@ Result<model::ChangedPolicy> changed(const Object& ns, const model::PolicyChange
                                              ": --replace begins anew, and keeps nothing of it, no limit either");
 }
 
-struct ToldPolicy {
+struct ReportedPolicy {
   const model::ChangedPolicy& policy;
   bool replaces = false;
 };
 
-void tell(Session& session, const Cluster& cluster, const Object& ns, const ToldPolicy& told) {
+void report(Session& session, const Cluster& cluster, const Object& ns, const ReportedPolicy& told) {
   const auto& [policy, replaces] = told;
   if (!policy.unreadable.empty()) session.output().print("  - " + policy.unreadable + "\n");
   session.output().print(model::policy_diff(policy));
@@ -109,7 +109,7 @@ asio::awaitable<Result<void>> set_tenant(Session& session, const PolicyFlags& fl
       if (!written && written.error().is_conflict() && attempt < max_attempts) continue;
       if (!written) co_return std::unexpected(std::move(written.error()));
     }
-    tell(session, cluster, ns, {.policy = policy, .replaces = change.replace});
+    report(session, cluster, ns, {.policy = policy, .replaces = change.replace});
     co_return Result<void>();
   }
 }

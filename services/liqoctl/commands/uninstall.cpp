@@ -41,7 +41,7 @@ asio::awaitable<Result<void>> check_unused(Cluster& cluster) {
 asio::awaitable<Result<void>> check_removal(Session& session, bool prepare) {
   KUBE_CO_TRY(opened, co_await session.local_without_id());
   KUBE_CO_TRYV(co_await check_unused(*opened));
-  if (prepare) KUBE_CO_TRYV(co_await remove_figures(*opened));
+  if (prepare) KUBE_CO_TRYV(co_await remove_usage_api(*opened));
   session.output().success("", "Liqo can be removed: there are no peers and no offloaded namespaces");
   co_return Result<void>();
 }

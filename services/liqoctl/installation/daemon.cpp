@@ -58,15 +58,15 @@ asio::awaitable<Result<std::string>> read_liqod_version(Cluster& cluster) {
   co_return image_tag(image);
 }
 
-asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster) {
+asio::awaitable<Result<WaitState>> look_at_daemon(Cluster& cluster) {
   KUBE_CO_TRY(found, co_await cluster.find(kinds::deployments, {cluster.liqo_namespace(), "liqod"}));
-  if (!found) co_return Look{.seen = "there is no Deployment liqod"};
-  if (is_rolled_out(*found)) co_return Look{.done = true};
-  co_return Look{.seen = co_await trouble_of_daemon(cluster, *found)};
+  if (!found) co_return WaitState{.seen = "there is no Deployment liqod"};
+  if (is_rolled_out(*found)) co_return WaitState{.done = true};
+  co_return WaitState{.seen = co_await trouble_of_daemon(cluster, *found)};
 }
 
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster) {
-  const std::function<asio::awaitable<Result<Look>>()> look = [&cluster] { return look_at_daemon(cluster); };
+  const std::function<asio::awaitable<Result<WaitState>>()> look = [&cluster] { return look_at_daemon(cluster); };
   co_return co_await wait_for(cluster, {.what = "liqod to run", .deadline = session.deadline(), .needs_liqod = false},
                               look);
 }

@@ -13,7 +13,7 @@ asio::awaitable<Result<std::string>> read_liqod_image(Cluster& cluster);
 asio::awaitable<Result<std::string>> read_liqod_version(Cluster& cluster);
 
 /// Whether every replica is ready; if not, what holds it up.
-asio::awaitable<Result<Look>> look_at_daemon(Cluster& cluster);
+asio::awaitable<Result<WaitState>> look_at_daemon(Cluster& cluster);
 /// Waits until every replica is ready. Meanwhile it reports what holds them up.
 asio::awaitable<Result<void>> wait_for_daemon(Session& session, Cluster& cluster);
 

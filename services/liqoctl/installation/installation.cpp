@@ -112,7 +112,7 @@ asio::awaitable<Result<void>> apply_all(Session& session, Cluster& cluster, cons
     KUBE_CO_TRYV(co_await wait_for_object(
         cluster, {.what = "CRD " + key.name + " to be served", .deadline = session.deadline(), .needs_liqod = false},
         {.resource = kinds::custom_resource_definitions, .key = key}, [](const Object* definition) {
-          return Look{.done = definition && kube::has_condition(*definition, "Established")};
+          return WaitState{.done = definition && kube::has_condition(*definition, "Established")};
         }));
   }
   co_return Result<void>();
@@ -124,7 +124,7 @@ asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& clus
   co_return co_await remove_all_but(cluster, places_of(manifests));
 }
 
-asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
+asio::awaitable<Result<void>> remove_usage_api(Cluster& cluster) {
   // The daemon does not create the API again without its role.
   KUBE_CO_TRYV(co_await cluster.remove(kinds::cluster_roles, {"", std::string(liqo::api::metric_agent_role)}));
   const kube::ObjectKey key{"", std::string(liqo::core::metrics_api_service)};
@@ -140,7 +140,7 @@ asio::awaitable<Result<void>> remove_figures(Cluster& cluster) {
 asio::awaitable<Result<void>> remove_installation(Session& session, Cluster& cluster) {
   const std::string ns = cluster.liqo_namespace();
   cluster.output().doing(cluster.scope(), "removing liqod");
-  KUBE_CO_TRYV(co_await remove_figures(cluster));
+  KUBE_CO_TRYV(co_await remove_usage_api(cluster));
   KUBE_CO_TRYV(co_await cluster.remove(kinds::deployments, {ns, "liqod"}));
   KUBE_CO_TRYV(co_await wait_for_absence(
       cluster, {.what = "the pods of liqod to go", .deadline = session.deadline()},

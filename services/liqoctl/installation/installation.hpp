@@ -22,7 +22,7 @@ asio::awaitable<Result<void>> apply_installation(Session& session, Cluster& clus
 
 /// Removes the API of consumers' usage, and the role that it depends on. This comes before the daemon is removed: while
 /// that API has no server, Kubernetes removes no namespace.
-asio::awaitable<Result<void>> remove_figures(Cluster& cluster);
+asio::awaitable<Result<void>> remove_usage_api(Cluster& cluster);
 
 /// Removes everything that apply_installation() created except the CRDs: the API of usage, then the daemon, then the
 /// rest. Waits until the webhooks are gone.

@@ -11,11 +11,11 @@ namespace {
 namespace kinds = liqo::api::kinds;
 
 /// Looks for the ForeignCluster. If it is there, `key` becomes its key.
-asio::awaitable<Result<Look>> look_for_peer(Cluster& consumer, std::string provider_id, kube::ObjectKey& key) {
+asio::awaitable<Result<WaitState>> look_for_peer(Cluster& consumer, std::string provider_id, kube::ObjectKey& key) {
   KUBE_CO_TRY(peer, co_await find_peer(consumer, provider_id));
-  if (!peer) co_return Look{.seen = "there is none yet"};
+  if (!peer) co_return WaitState{.seen = "there is none yet"};
   key = peer->key();
-  co_return Look{.done = true};
+  co_return WaitState{.done = true};
 }
 
 }  // namespace
@@ -23,7 +23,9 @@ asio::awaitable<Result<Look>> look_for_peer(Cluster& consumer, std::string provi
 asio::awaitable<Result<kube::ObjectKey>> wait_for_foreign_cluster(Session& session, Cluster& consumer,
                                                                   std::string provider_id) {
   kube::ObjectKey key;
-  const std::function<asio::awaitable<Result<Look>>()> look = [&] { return look_for_peer(consumer, provider_id, key); };
+  const std::function<asio::awaitable<Result<WaitState>>()> look = [&] {
+    return look_for_peer(consumer, provider_id, key);
+  };
   KUBE_CO_TRYV(
       co_await wait_for(
           consumer, {.what = "the ForeignCluster of " + provider_id + " to be made", .deadline = session.deadline()},

@@ -28,7 +28,7 @@ Result<std::string> read_peer(const HandedFile& file, const Object& object) {
                                              *peer + ", not of " + file.peer);
 }
 
-void tell_left_out(Session& session, const HandedFile& file, const std::vector<std::string>& fields) {
+void report_left_out(Session& session, const HandedFile& file, const std::vector<std::string>& fields) {
   if (fields.empty()) return;
   session.output().warn("", "left out of what " + file.path +
                                 " says, because it is not for the other cluster to set: " + kube::join(fields, ", "));

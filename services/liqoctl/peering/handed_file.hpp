@@ -24,6 +24,6 @@ Result<Object> read_object(Session& session, const HandedFile& file, const kube:
 Result<std::string> read_peer(const HandedFile& file, const Object& object);
 
 /// Prints which fields of the object are ignored.
-void tell_left_out(Session& session, const HandedFile& file, const std::vector<std::string>& fields);
+void report_left_out(Session& session, const HandedFile& file, const std::vector<std::string>& fields);
 
 }  // namespace liqoctl

@@ -64,7 +64,7 @@ asio::awaitable<Result<std::string>> obtain_nonce(Session& session, Cluster& pro
     if (provider.flags().dry_run) co_return "";
   }
   std::string nonce;
-  const std::function<Look(const Object*)> look = [&nonce](const Object* secret) -> Look {
+  const std::function<WaitState(const Object*)> look = [&nonce](const Object* secret) -> WaitState {
     if (!secret) return {.seen = "Secret liqo-nonce is gone"};
     nonce = core::secret_bytes(*secret, "nonce");
     if (nonce.empty()) return {.seen = "it is not filled: is liqod running in that cluster?"};
@@ -94,7 +94,7 @@ asio::awaitable<Result<std::string>> obtain_signature(Session& session, Cluster&
     if (consumer.flags().dry_run) co_return "";
   }
   std::string signature;
-  const std::function<Look(const Object*)> look = [&](const Object* secret) -> Look {
+  const std::function<WaitState(const Object*)> look = [&](const Object* secret) -> WaitState {
     if (!secret || core::secret_bytes(*secret, "nonce") != nonce) return {.seen = "Secret liqo-signed-nonce is gone"};
     signature = core::secret_bytes(*secret, "signedNonce");
     if (signature.empty()) return {.seen = "it is not signed yet"};
@@ -122,7 +122,7 @@ asio::awaitable<Result<Object>> admit_tenant(Session& session, Cluster& provider
   KUBE_CO_TRY(done, co_await ensure(provider, kinds::tenants, tenant), provider.scope());
   if (done == Ensured::dry_run) co_return tenant;
   session.output().success(provider.scope(), "Tenant " + key.name + " " + std::string(in_words(done)));
-  const std::function<Look(const Object*)> look = [&tenant](const Object* there) -> Look {
+  const std::function<WaitState(const Object*)> look = [&tenant](const Object* there) -> WaitState {
     if (!there) return {.seen = "the Tenant is gone"};
     if (!is_admitted(*there)) return {.seen = "it has no credentials yet"};
     tenant = *there;
@@ -153,7 +153,7 @@ asio::awaitable<Result<void>> adopt_identity(Session& session, Cluster& consumer
               consumer.scope());
   if (done == Ensured::dry_run) co_return Result<void>();
   session.output().success(consumer.scope(), "Identity " + key.name + " " + std::string(in_words(done)));
-  const std::function<Look(const Object*)> look = [](const Object* there) -> Look {
+  const std::function<WaitState(const Object*)> look = [](const Object* there) -> WaitState {
     if (!there) return {.seen = "the Identity is gone"};
     if (kube::string_at(there->status(), {"kubeconfigSecretRef", "name"}).empty())
       return {.seen = "it has no Secret yet"};

@@ -42,7 +42,7 @@ struct Answered {
   bool shows_what = false;  ///< the slice itself shows which request the answer is to
 };
 
-Look look_at(const Object* object, Answered& answer) {
+WaitState look_at(const Object* object, Answered& answer) {
   if (!object) return {.seen = "the slice is not there"};
   const ResourceSlice slice(*object);
   for (const std::string_view type : {conditions::authentication, conditions::resources})
@@ -116,7 +116,7 @@ asio::awaitable<Result<void>> wait_for_slice(Session& session, Cluster& cluster,
   kube::TimePoint denied_at = started;
   std::string denied;
   Answered answer;
-  const std::function<Look(const Object*)> look = [&](const Object* object) -> Look {
+  const std::function<WaitState(const Object*)> look = [&](const Object* object) -> WaitState {
     auto seen = look_at(object, answer);
     if (!seen.done) return seen;
     const std::string text = model::answer_text(ResourceSlice(*object));
@@ -157,14 +157,14 @@ asio::awaitable<Result<kube::ObjectKey>> wait_for_virtual_node(Session& session,
                                                                kube::ObjectKey slice) {
   const std::string selector = kube::label_is(liqo::api::labels::resource_slice_name, slice.name);
   kube::ObjectKey key;
-  const std::function<asio::awaitable<Result<Look>>()> probe =
+  const std::function<asio::awaitable<Result<WaitState>>()> probe =
       // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
-      [&]() -> asio::awaitable<Result<Look>> {
+      [&]() -> asio::awaitable<Result<WaitState>> {
     KUBE_CO_TRY(found, co_await cluster.list(kinds::virtual_nodes, slice.ns, selector));
     const Object* node = model::node_to_wait_for(found, slice.name);
-    if (!node) co_return Look{.seen = "there is none yet"};
+    if (!node) co_return WaitState{.seen = "there is none yet"};
     key = node->key();
-    co_return Look{.done = true};
+    co_return WaitState{.done = true};
   };
   KUBE_CO_TRYV(co_await wait_for(
       cluster, {.what = "a VirtualNode of ResourceSlice " + slice.name, .deadline = session.deadline()}, probe));
@@ -176,7 +176,7 @@ asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, 
   std::string size;
   bool has_node = true;
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines): lives until the last probe has ended
-  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+  const std::function<asio::awaitable<Result<WaitState>>()> probe = [&]() -> asio::awaitable<Result<WaitState>> {
     std::optional<Object> granted;
     if (!slice.empty()) {
       KUBE_CO_TRY(found, co_await cluster.find(kinds::resource_slices, {virtual_node.ns, slice}));
@@ -184,12 +184,12 @@ asio::awaitable<Result<void>> wait_for_node(Session& session, Cluster& cluster, 
     }
     KUBE_CO_TRY(wanted, co_await cluster.find(kinds::virtual_nodes, virtual_node));
     has_node = !wanted || liqo::api::VirtualNode(*wanted).create_node();
-    if (!has_node) co_return Look{.done = true};
+    if (!has_node) co_return WaitState{.done = true};
     KUBE_CO_TRY(node, co_await cluster.find(kube::resources::nodes, {"", virtual_node.name}));
     if (node) size = model::in_words(kube::object_at(node->status(), {"allocatable"}));
     std::string missing = model::why_node_is_not_ready(granted ? &*granted : nullptr, wanted ? &*wanted : nullptr,
                                                        node ? &*node : nullptr);
-    co_return Look{.done = missing.empty(), .seen = std::move(missing)};
+    co_return WaitState{.done = missing.empty(), .seen = std::move(missing)};
   };
   KUBE_CO_TRYV(co_await wait_for(
       cluster, {.what = "Node " + virtual_node.name + " to be Ready", .deadline = session.deadline()}, probe));

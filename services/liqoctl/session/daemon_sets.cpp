@@ -6,11 +6,11 @@
 
 namespace liqoctl {
 
-asio::awaitable<Result<DaemonSetLook>> look_at_daemon_sets(Cluster& cluster) {
-  DaemonSetLook look;
+asio::awaitable<Result<DaemonSetSnapshot>> look_at_daemon_sets(Cluster& cluster) {
+  DaemonSetSnapshot snapshot;
   std::vector<Object> offloadings;
   for (const auto& [kind, into] :
-       {std::pair{liqo::core::daemon_sets, &look.all}, std::pair{kube::resources::nodes, &look.nodes},
+       {std::pair{liqo::core::daemon_sets, &snapshot.all}, std::pair{kube::resources::nodes, &snapshot.nodes},
         std::pair{liqo::api::kinds::namespace_offloadings, &offloadings}}) {
     auto found = co_await cluster.list(kind, "");
     // Before an installation the cluster does not know NamespaceOffloadings.
@@ -19,17 +19,17 @@ asio::awaitable<Result<DaemonSetLook>> look_at_daemon_sets(Cluster& cluster) {
   }
   std::set<std::string, std::less<>> offloaded;
   for (const Object& offloading : offloadings) offloaded.emplace(offloading.ns());
-  look.sitting = model::sitting_daemon_sets(look.all, look.nodes, offloaded);
-  co_return look;
+  snapshot.sitting = model::sitting_daemon_sets(snapshot.all, snapshot.nodes, offloaded);
+  co_return snapshot;
 }
 
 asio::awaitable<void> warn_of_daemon_sets(Cluster& cluster) {
-  const auto look = co_await look_at_daemon_sets(cluster);
-  if (!look || look->sitting.empty()) co_return;
+  const auto snapshot = co_await look_at_daemon_sets(cluster);
+  if (!snapshot || snapshot->sitting.empty()) co_return;
   cluster.output().warn(cluster.scope(),
                         "each virtual node gets a pod of these DaemonSets, which tolerate everything, books what it "
                         "requests, and never runs: " +
-                            model::daemon_sets_in_words(look->sitting) +
+                            model::daemon_sets_in_words(snapshot->sitting) +
                             "; keep them off with: liqoctl exclude "
                             "daemonsets");
 }

@@ -9,12 +9,12 @@
 namespace liqoctl {
 
 /// The objects that decide where pods of DaemonSets run.
-struct DaemonSetLook {
+struct DaemonSetSnapshot {
   std::vector<Object> sitting;  ///< those on virtual nodes, or that would be there (model::sitting_daemon_sets)
   std::vector<Object> all, nodes;
 };
 /// Errors: among others that the user may not list DaemonSets, Nodes or NamespaceOffloadings.
-asio::awaitable<Result<DaemonSetLook>> look_at_daemon_sets(Cluster& cluster);
+asio::awaitable<Result<DaemonSetSnapshot>> look_at_daemon_sets(Cluster& cluster);
 
 /// Warns of DaemonSets whose pods run on virtual nodes, or will. A user who may not list them gets no warning.
 asio::awaitable<void> warn_of_daemon_sets(Cluster& cluster);

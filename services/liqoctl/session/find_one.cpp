@@ -36,7 +36,7 @@ asio::awaitable<Result<std::vector<Object>>> list_peers(Cluster& cluster) {
   co_return all;
 }
 
-std::string describe_stranger(const std::string& name, const std::vector<Object>& peers) {
+std::string describe_unknown_peer(const std::string& name, const std::vector<Object>& peers) {
   const auto id_of = [](const Object& peer) { return kube::printable(kube::string_at(peer.spec(), {"clusterID"})); };
   const std::string ids = kube::join(peers | std::views::transform(id_of), ", ");
   return name + " is not a peer" + (ids.empty() ? ", and there is none yet (liqoctl peer)" : ": the peers are " + ids);
@@ -49,7 +49,7 @@ asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer) {
   if (!all) co_return std::unexpected(std::move(all.error()));
   const auto is_it = [&peer](const Object& one) { return kube::string_at(one.spec(), {"clusterID"}) == peer; };
   if (std::ranges::any_of(*all, is_it)) co_return Result<void>();
-  co_return kube::fail(Errc::missing, describe_stranger(peer, *all));
+  co_return kube::fail(Errc::missing, describe_unknown_peer(peer, *all));
 }
 
 asio::awaitable<Result<std::string>> find_tenant_namespace(Cluster& cluster, std::string peer) {

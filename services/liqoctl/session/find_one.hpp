@@ -22,7 +22,7 @@ asio::awaitable<Result<void>> check_peer(Cluster& cluster, std::string peer);
 /// it is no peer.
 asio::awaitable<Result<std::string>> find_tenant_namespace(Cluster& cluster, std::string peer);
 /// "milano is not a peer: the peers are milan".
-std::string describe_stranger(const std::string& name, const std::vector<Object>& peers);
+std::string describe_unknown_peer(const std::string& name, const std::vector<Object>& peers);
 /// The ForeignCluster of a peer that liqod uses. One that a user has created may have any name.
 asio::awaitable<Result<std::optional<Object>>> find_peer(Cluster& cluster, std::string peer);
 

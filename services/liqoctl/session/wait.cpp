@@ -56,8 +56,8 @@ asio::awaitable<std::string> why_it_takes_long(Cluster& cluster, bool needs_liqo
 
 }  // namespace
 
-asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::function<asio::awaitable<Result<Look>>()> look,
-                                       Reason reason) {
+asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait,
+                                       std::function<asio::awaitable<Result<WaitState>>()> look, Reason reason) {
   const auto& [what, deadline, needs_liqod] = wait;
   kube::async::Clock& clock = cluster.clock();
   cluster.output().doing(cluster.scope(), "waiting for " + what);
@@ -97,12 +97,12 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::functio
 }
 
 asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, AwaitedObject object,
-                                              std::function<Look(const Object*)> look) {
+                                              std::function<WaitState(const Object*)> look) {
   std::string uid, peer;
   const kube::WallTime began = cluster.clock().wall();
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+  const std::function<asio::awaitable<Result<WaitState>>()> probe = [&]() -> asio::awaitable<Result<WaitState>> {
     KUBE_CO_TRY(found, co_await cluster.find(object.resource, object.key));
     uid = found ? found->uid() : "";
     peer = found ? found->label(liqo::api::labels::remote_cluster_id) : "";
@@ -119,7 +119,7 @@ asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, Await
 asio::awaitable<Result<void>> wait_for_object_to_go(Cluster& cluster, Wait wait, AwaitedObject object,
                                                     std::function<std::string(const Object&)> seen) {
   return wait_for_object(cluster, std::move(wait), std::move(object),
-                         [seen = std::move(seen)](const Object* there) -> Look {
+                         [seen = std::move(seen)](const Object* there) -> WaitState {
                            if (!there) return {.done = true};
                            return {.seen = seen ? seen(*there) : "it is still there"};
                          });
@@ -145,16 +145,16 @@ asio::awaitable<Result<void>> wait_for_absence(Cluster& cluster, Wait wait, Sele
   std::string peer;
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+  const std::function<asio::awaitable<Result<WaitState>>()> probe = [&]() -> asio::awaitable<Result<WaitState>> {
     KUBE_CO_TRY(left, co_await cluster.list(selection.resource, selection.ns, selection.label_selector));
-    Look look{.done = left.empty()};
+    WaitState state{.done = left.empty()};
     for (const Object& object : left) {
-      if (look.seen.size() > 200) break;
-      look.seen += (look.seen.empty() ? "" : ", ") + object.key().text();
+      if (state.seen.size() > 200) break;
+      state.seen += (state.seen.empty() ? "" : ", ") + object.key().text();
     }
-    if (!left.empty()) look.seen += left.size() == 1 ? " is still there" : " are still there";
+    if (!left.empty()) state.seen += left.size() == 1 ? " is still there" : " are still there";
     peer = left.empty() ? "" : left.front().label(liqo::api::labels::remote_cluster_id);
-    co_return look;
+    co_return state;
   };
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const Reason reason = [&]() -> asio::awaitable<std::string> {

@@ -10,7 +10,7 @@
 namespace liqoctl {
 
 /// The result of one look: it is done, or what there is instead.
-struct Look {
+struct WaitState {
   bool done = false;
   std::string seen = {};  ///< "condition Ready is False: ..."; for the message of a time-out
   /// `seen` explains the wait, so that no other reason is looked for.
@@ -30,8 +30,8 @@ struct Wait {
 /// what is still missing. After two seconds it reads the Deployment of liqod and calls `reason`, and prints what
 /// explains the wait. That is cancelled after three seconds and at the deadline, and skipped if `look` got no response.
 /// Failures: Errc::timeout, and at once those of `look` that will not pass.
-asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait, std::function<asio::awaitable<Result<Look>>()> look,
-                                       Reason reason = {});
+asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait,
+                                       std::function<asio::awaitable<Result<WaitState>>()> look, Reason reason = {});
 
 /// What explains a long wait: nothing, or the Warnings about the object since the wait began. If the peer that the
 /// object is about does not respond, that is the explanation instead.
@@ -45,7 +45,7 @@ struct AwaitedObject {
 
 /// Waits until one object is as wanted. `look` gets the object, or nullptr while there is none.
 asio::awaitable<Result<void>> wait_for_object(Cluster& cluster, Wait wait, AwaitedObject object,
-                                              std::function<Look(const Object*)> look);
+                                              std::function<WaitState(const Object*)> look);
 
 /// Waits until the object is gone. `seen` returns what holds it up, for the message of a time-out.
 asio::awaitable<Result<void>> wait_for_object_to_go(Cluster& cluster, Wait wait, AwaitedObject object,

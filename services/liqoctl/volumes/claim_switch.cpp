@@ -42,8 +42,8 @@ asio::awaitable<Result<void>> ClaimSwitch::lock(const MoveRecord& record, std::s
 
 asio::awaitable<Result<void>> ClaimSwitch::give(const MoveRecord& record, std::string volume, std::string node) {
   // The name is taken until the earlier claim is gone.
-  const std::function<Look(const Object*)> free = [&record](const Object* claim) {
-    return claim && claim->uid() == record.uid ? Look{.seen = "pods still use it"} : Look{.done = true};
+  const std::function<WaitState(const Object*)> free = [&record](const Object* claim) {
+    return claim && claim->uid() == record.uid ? WaitState{.seen = "pods still use it"} : WaitState{.done = true};
   };
   KUBE_CO_TRYV(co_await wait_for_object(
       cluster_, {.what = "claim " + moved_.key().text() + " to be free", .deadline = moved_.soon()},
@@ -58,8 +58,8 @@ asio::awaitable<Result<void>> ClaimSwitch::give(const MoveRecord& record, std::s
                                                   "look what it has, and remove it where it has nothing; the data is "
                                                   "in PersistentVolume " +
                                                   volume + ", and the same command goes on with that");
-  const std::function<Look(const Object*)> look = [](const Object* one) {
-    return one && phase_of(*one) == "Bound" ? Look{.done = true} : Look{.seen = "it has no volume"};
+  const std::function<WaitState(const Object*)> look = [](const Object* one) {
+    return one && phase_of(*one) == "Bound" ? WaitState{.done = true} : WaitState{.seen = "it has no volume"};
   };
   KUBE_CO_TRYV(co_await wait_for_object(
       cluster_, {.what = "claim " + moved_.key().text() + " to have its volume", .deadline = moved_.soon()},

@@ -58,7 +58,7 @@ asio::awaitable<Result<void>> give_up_twins(Session& session, Cluster& cluster, 
   }
   if (session.flags().dry_run || !wait) co_return Result<void>();
   for (const KeptTwin& twin : twins) {
-    const std::function<Look(const Object*)> look = [&twin](const Object* map) -> Look {
+    const std::function<WaitState(const Object*)> look = [&twin](const Object* map) -> WaitState {
       if (map && names(*map, annotations::holds_data, twin.ns)) return {.seen = "it is still asked for"};
       return {.done = true};
     };

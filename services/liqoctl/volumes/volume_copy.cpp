@@ -72,11 +72,11 @@ asio::awaitable<Result<void>> VolumeCopy::wait_for_volume() {
   std::string uid;
   // Both live in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
-  const std::function<asio::awaitable<Result<Look>>()> probe = [&]() -> asio::awaitable<Result<Look>> {
+  const std::function<asio::awaitable<Result<WaitState>>()> probe = [&]() -> asio::awaitable<Result<WaitState>> {
     KUBE_CO_TRY(claim, co_await cluster_.find(kinds::claims, moved_.copy_key()));
     uid = claim ? claim->uid() : "";
-    if (claim && phase_of(*claim) == "Bound") co_return Look{.done = true};
-    co_return Look{.seen = "it has no volume"};
+    if (claim && phase_of(*claim) == "Bound") co_return WaitState{.done = true};
+    co_return WaitState{.seen = "it has no volume"};
   };
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const Reason reason = [&]() -> asio::awaitable<std::string> {
@@ -111,15 +111,15 @@ asio::awaitable<Result<void>> VolumeCopy::make_carrier(Carrier carrier, std::str
 
 asio::awaitable<Result<void>> VolumeCopy::wait_for_carrier(Carrier carrier) {
   std::string ended;
-  const std::function<Look(const Object*)> look = [&ended](const Object* pod) {
-    if (!pod) return Look{.seen = "it is not there"};
-    if (ended = model::why_ended(*pod); !ended.empty()) return Look{.done = true};
+  const std::function<WaitState(const Object*)> look = [&ended](const Object* pod) {
+    if (!pod) return WaitState{.seen = "it is not there"};
+    if (ended = model::why_ended(*pod); !ended.empty()) return WaitState{.done = true};
     for (const json::value& status : kube::array_at(pod->status(), {"containerStatuses"})) {
-      if (kube::bool_at(status, {"ready"}) && phase_of(*pod) == "Running") return Look{.done = true};
+      if (kube::bool_at(status, {"ready"}) && phase_of(*pod) == "Running") return WaitState{.done = true};
       if (const auto why = string_at(status, {"state", "waiting", "reason"}); !why.empty())
-        return Look{.seen = kube::printable(why)};
+        return WaitState{.seen = kube::printable(why)};
     }
-    return Look{.seen = "phase " + std::string(phase_of(*pod))};
+    return WaitState{.seen = "phase " + std::string(phase_of(*pod))};
   };
   auto runs = co_await wait_for_object(
       cluster_,

@@ -37,7 +37,7 @@ void add_admission_options(cli::Command app, Options& options, Texts& texts) {
              "Validity of the serving certificate of the webhooks; it is renewed at 2/3 of that");
   app.number("--metric-agent-port", options.metric_agent_port, port_or_none,
              "Port at which API servers read the metrics of consumers' pods (metrics.liqo.io); 0: consumers get none");
-  add_preset(app, "--metric-agent-timeout", texts.figures_timeout,
+  add_preset(app, "--metric-agent-timeout", texts.metric_agent_timeout,
              "Time that kubelets have to report these metrics; later ones are left out");
   app.option("--kubelet-ca-file", options.kubelet_ca_file,
              "CA with which the kubelets are verified that report metrics; by default the cluster's")

@@ -17,7 +17,7 @@ struct Texts {
   std::string lease_duration = "40s", ping_interval = "10s", ping_timeout = "5s", webhook_lifetime = "2160h",
               certificate_validity = "2160h";
   std::string peer_interval = "15s", peer_timeout = "5s", stop_delay = "5s", silence = "0", withdrawal_grace = "10m",
-              figures_timeout = "5s";
+              metric_agent_timeout = "5s";
   std::optional<bool> all_tokens;
   std::optional<liqo::core::ApiServerMode> tokens;
   std::vector<std::string> extra_labels, extra_annotations, twin_names;

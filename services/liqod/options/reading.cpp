@@ -44,7 +44,7 @@ kube::Result<void> read_durations(const Texts& texts, Options& options) {
         Time{"--namespace-withdrawal-grace", texts.withdrawal_grace, &settings.namespaces.withdrawal_grace},
         Time{"--foreign-cluster-ping-timeout", texts.peer_timeout, &settings.peering.foreign_cluster_ping_timeout},
         Time{"--stop-delay", texts.stop_delay, &options.stop_delay, true},
-        Time{"--metric-agent-timeout", texts.figures_timeout, &options.metric_agent_timeout},
+        Time{"--metric-agent-timeout", texts.metric_agent_timeout, &options.metric_agent_timeout},
         Time{"--cordon-silent-tenants-after", texts.silence, &settings.peering.max_tenant_silence, true},
         Time{"--foreign-cluster-ping-interval", texts.peer_interval, &settings.peering.foreign_cluster_ping_interval,
              true}}) {

@@ -9,6 +9,6 @@ namespace liqo::reflector {
 
 /// A report is repeated after this time at the earliest, if it did not hold for a while or may be worded differently
 /// each time.
-inline constexpr kube::Duration tell_again_after = std::chrono::minutes(10);
+inline constexpr kube::Duration report_again_after = std::chrono::minutes(10);
 
 }  // namespace liqo::reflector

@@ -110,7 +110,7 @@ std::shared_ptr<ProviderBudget> ProviderBudgets::of(const std::string& cluster) 
                                                  .burst = double(settings.links.provider_write_burst)},
                                                 {.writes = context_.metrics.counter(families::writes_delayed, labels),
                                                  .bytes = context_.metrics.counter(families::bytes_delayed, labels)}),
-                     .asides = TokenBucket(context_.clock, ProviderBudget::asides_rate),
+                     .best_effort = TokenBucket(context_.clock, ProviderBudget::best_effort_rate),
                      .corrections = TokenBucket(context_.clock, corrections_rate),
                      .orders = std::make_shared<ProviderOrders>(context_.executor)});
   return budget;

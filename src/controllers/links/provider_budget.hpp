@@ -90,10 +90,10 @@ std::size_t stored_bytes(const kube::Informer& cache, const kube::ObjectKey& key
 struct ProviderBudget {
   std::shared_ptr<kube::StoreUse> stores;
   WriteBudget home_writes;
-  /// For best-effort reports that are soon out of date: Events, and the status of pods that start slowly. When much
+  /// For reports that are soon out of date: Events, and the status of pods that start slowly. When much
   /// happens at once only a little of it is written. The requests for one pod stay few, however many pods start.
-  static constexpr TokenBucket::Rate asides_rate{.per_second = 0.5, .burst = 10};
-  TokenBucket asides;
+  static constexpr TokenBucket::Rate best_effort_rate{.per_second = 0.5, .burst = 10};
+  TokenBucket best_effort;
   /// Changes of Identities and VirtualNodes. Sessions are made from these, so most changes restart a session.
   TokenBucket corrections;
   /// The orders that wait for this provider.

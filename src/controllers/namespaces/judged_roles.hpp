@@ -36,13 +36,13 @@ class JudgedRoles {
 
  private:
   /// The result of reading a ClusterRole.
-  struct Look {
+  struct Judged {
     kube::TimePoint at{};
     core::RoleVerdict verdict;
   };
 
   Context context_;
-  std::map<std::string, Look> looks_;  ///< by ClusterRole
+  std::map<std::string, Judged> judged_;  ///< by ClusterRole
 };
 
 }  // namespace liqo::controllers

@@ -53,11 +53,11 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
                {.selected = [this](const std::vector<std::string>& selectors) { enqueue_selecting(selectors); },
                 .homes =
                     [this](const std::string& cluster) {
-                      if (told_.recount(cluster)) enqueue_all();
+                      if (twins_.recount(cluster)) enqueue_all();
                     },
                 .synced = [this] { enqueue_all(); }}),
-      told_(maps_, offered_,
-            {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
+      twins_(maps_, offered_,
+             {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
       controller_(context, {.name = "namespaceoffloading"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
@@ -87,7 +87,7 @@ void NamespaceOffloadingController::enqueue_all() {
 }
 
 void NamespaceOffloadingController::enqueue_awaiting(const std::string& cluster) {
-  const std::vector<std::string> awaiting = told_.awaiting(cluster);
+  const std::vector<std::string> awaiting = twins_.awaiting(cluster);
   if (awaiting.size() > max_enqueued_in_a_turn) return enqueue_all();
   for (const std::string& ns : awaiting) enqueue(ns);
 }
@@ -130,7 +130,7 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
                                                                         const core::NodeSelector* selector,
                                                                         std::string_view remote_name) {
   const std::string ns(offloading.ns());
-  const std::vector<core::ToldTwin> told = told_.of(ns);
+  const std::vector<core::ReportedTwin> reported = twins_.of(ns);
   std::set<std::string, std::less<>> selected;
   if (selector) {
     const std::string text = json::serialize(api::NamespaceOffloading(offloading).cluster_selector());
@@ -140,14 +140,14 @@ std::vector<core::TwinState> NamespaceOffloadingController::twin_states(const ku
   }
   const bool is_wish_known = selector || offloading.is_deleting();
   // Only a twin that is to be removed or renamed is held by its content, which may be thousands of volumes.
-  const bool may_be_held = is_wish_known && std::ranges::any_of(told, [&](const core::ToldTwin& twin) {
+  const bool may_be_held = is_wish_known && std::ranges::any_of(reported, [&](const core::ReportedTwin& twin) {
                              const bool is_right = remote_name.empty() || twin.asked == remote_name;
                              return !twin.asked.empty() && !(selected.contains(twin.cluster) && is_right);
                            });
   return core::twin_states(
       {.ns = ns,
        .remote_name = std::string(remote_name),
-       .told = told,
+       .reported = reported,
        .selected = std::move(selected),
        .is_wish_known = is_wish_known,
        .data = may_be_held ? std::span(data_.all()) : std::span<const core::storage::RemoteData>()});

@@ -13,7 +13,7 @@
 #include "controllers/common/crowd_pause.hpp"
 #include "controllers/common/runnable.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
-#include "controllers/namespaces/told_twins.hpp"
+#include "controllers/namespaces/reported_twins.hpp"
 #include "controllers/peering/peer_notices.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "core/common/node_selector.hpp"
@@ -72,7 +72,7 @@ class NamespaceOffloadingController final : public Runnable {
   PeerNotices notices_;
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
   OfferedNodes offered_;
-  ToldTwins told_;
+  ReportedTwins twins_;
   /// What spread() enqueues: all, those with these selectors, and the namespaces that it has found and not reached yet.
   bool is_all_due_ = false;
   std::set<std::string> due_selectors_, due_;

@@ -73,7 +73,7 @@ void OfferedNodes::offer_changed(const kube::ObjectKey& key, const Offer* before
     if (now && add_home(now->cluster, key)) moved.insert(now->cluster);
     if (before && remove_home(before->cluster, key)) moved.insert(before->cluster);
   }
-  tell(look(key));
+  notify(look(key));
   if (handlers_.homes)
     for (const std::string& cluster : moved) handlers_.homes(cluster);
 }
@@ -82,7 +82,7 @@ void OfferedNodes::labels_changed(const std::string& name, const Labels* before,
   if (before && now && *before == *now) return;
   const auto named = named_.find(name);
   if (named == named_.end()) return;
-  for (const kube::ObjectKey& key : named->second) tell(look(key));
+  for (const kube::ObjectKey& key : named->second) notify(look(key));
 }
 
 std::vector<std::string> OfferedNodes::look(const kube::ObjectKey& key) {
@@ -95,7 +95,7 @@ std::vector<std::string> OfferedNodes::look(const kube::ObjectKey& key) {
                .cluster = offer->cluster, .name = key.name, .labels = core::offered_labels(offered, ctx_)});
 }
 
-void OfferedNodes::tell(const std::vector<std::string>& selectors) const {
+void OfferedNodes::notify(const std::vector<std::string>& selectors) const {
   if (!selectors.empty() && handlers_.selected) handlers_.selected(selectors);
 }
 

@@ -63,7 +63,7 @@ class OfferedNodes {
   bool remove_home(const std::string& cluster, const kube::ObjectKey& virtual_node);
   /// Matches a virtual node again. Returns the selectors for which a provider has come or gone.
   std::vector<std::string> look(const kube::ObjectKey& virtual_node);
-  void tell(const std::vector<std::string>& selectors) const;
+  void notify(const std::vector<std::string>& selectors) const;
 
   const core::NodeContext ctx_;
   Handlers handlers_;

@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view by_cluster = "outgoing-map-cluster", nodes_of_cluster = "cluster";
 /// The number of volumes in one twin that get an Event.
-constexpr std::size_t max_told = 8;
+constexpr std::size_t max_reported = 8;
 /// The key that stands for the changed NamespaceOffloadings, and how many of them are handled in a turn of the loop.
 kube::WorkKey key_of_requests() { return {}; }
 constexpr std::size_t max_seen_in_a_turn = 32;
@@ -222,8 +222,8 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
       memory_[cluster]);
   const core::HeldTwins held = core::held_twins(data_.all(), cluster, current);
   core::keep_held(wish, held, current);
-  tell_held(cluster, held);
-  const Outcome looked = tell_leaving(cluster, wish, current);
+  report_held(cluster, held);
+  const Outcome looked = report_leaving(cluster, wish, current);
 
   if (!map) {
     const bool all_go = std::ranges::all_of(virtual_nodes, [](const kube::Object& one) { return one.is_deleting(); });
@@ -260,7 +260,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cl
         context_.home.api(), api::kinds::namespace_maps, key,
         {.options = {.uid = std::string(map->uid())}, .phase = "removing the NamespaceMap"}));
   }
-  tell_held(cluster, all_held);
+  report_held(cluster, all_held);
   co_return Outcome::done();
 }
 
@@ -275,28 +275,28 @@ asio::awaitable<kube::Result<void>> OutgoingNamespaceMapController::write(kube::
   co_return kube::Result<void>();
 }
 
-void OutgoingNamespaceMapController::tell_held(const std::string& cluster, const core::HeldTwins& held) {
+void OutgoingNamespaceMapController::report_held(const std::string& cluster, const core::HeldTwins& held) {
   core::HeldTwins now;
   for (const auto& [ns, data] : held) {
     const auto offloading = offloadings_->find({ns, std::string(api::namespace_offloading_name)});
     if (!offloading || offloading->is_deleting()) now.emplace(ns, data);
   }
-  const auto found = told_.find(cluster);
-  const core::HeldTwins before = found == told_.end() ? core::HeldTwins() : std::move(found->second);
+  const auto found = reported_.find(cluster);
+  const core::HeldTwins before = found == reported_.end() ? core::HeldTwins() : std::move(found->second);
   for (const auto& [ns, data] : now) {
     if (const auto same = before.find(ns); same != before.end() && same->second == data) continue;
     const std::string why = core::why_held(ns, data);
-    for (std::size_t i = 0; i < std::min(data.size(), max_told); ++i)
+    for (std::size_t i = 0; i < std::min(data.size(), max_reported); ++i)
       data_.warn(data[i], api::reasons::twin_holds_data, why);
   }
   if (now.empty())
-    told_.erase(cluster);
+    reported_.erase(cluster);
   else
-    told_.insert_or_assign(cluster, std::move(now));
+    reported_.insert_or_assign(cluster, std::move(now));
 }
 
-Outcome OutgoingNamespaceMapController::tell_leaving(std::string_view cluster, const core::TwinWish& wish,
-                                                     const core::WantedTwins& twins) const {
+Outcome OutgoingNamespaceMapController::report_leaving(std::string_view cluster, const core::TwinWish& wish,
+                                                       const core::WantedTwins& twins) const {
   std::optional<kube::Duration> next;
   for (const auto& [ns, leaving] : wish.leaving) {
     next = next ? std::min(*next, leaving.left) : leaving.left;

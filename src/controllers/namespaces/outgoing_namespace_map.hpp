@@ -38,10 +38,10 @@ class OutgoingNamespaceMapController final : public Runnable {
   /// Removes the maps, because no VirtualNode is left, except for twins that hold data.
   asio::awaitable<kube::Outcome> end_maps(std::string cluster, std::vector<kube::ObjectKey> maps);
   /// Reports the twins that hold data if no NamespaceOffloading can, each time that what they hold changes.
-  void tell_held(const std::string& cluster, const core::HeldTwins& held);
+  void report_held(const std::string& cluster, const core::HeldTwins& held);
   /// Reports the twins that stay only for a while, and returns when to look again: when the first of them goes.
-  kube::Outcome tell_leaving(std::string_view cluster, const core::TwinWish& wish,
-                             const core::WantedTwins& twins) const;
+  kube::Outcome report_leaving(std::string_view cluster, const core::TwinWish& wish,
+                               const core::WantedTwins& twins) const;
   void enqueue(std::string_view cluster);
   void enqueue_all();
   void enqueue_request(const kube::ObjectKey& offloading);
@@ -74,8 +74,8 @@ class OutgoingNamespaceMapController final : public Runnable {
   kube::View<std::string> clusters_;                          ///< of VirtualNodes
   kube::View<Destination> destinations_;                      ///< of NamespaceMaps
   std::unordered_map<std::string, core::TwinMemory> memory_;  ///< by cluster
-  std::unordered_map<std::string, core::HeldTwins> told_;     ///< by cluster: the data that was reported last
-  std::unordered_map<std::string, kube::TimePoint> written_;  ///< by cluster: when its map was written last
+  std::unordered_map<std::string, core::HeldTwins> reported_;  ///< by cluster: the data that was reported last
+  std::unordered_map<std::string, kube::TimePoint> written_;   ///< by cluster: when its map was written last
   kube::Controller controller_;
 };
 

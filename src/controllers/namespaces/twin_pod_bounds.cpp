@@ -117,7 +117,7 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
   }
   if (!ns) {
     if (roles_.erase(name) > 0) forget_roles();
-    told_.erase(name);
+    reported_.erase(name);
   }
   std::vector<std::string> tenants;
   if (ns) index_twin(*ns, tenants);
@@ -202,7 +202,7 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   KUBE_CO_TRYV(co_await unbind(pass, roles));
   // A policy that cannot be parsed gives no rights, and leaves running pods bounded.
   if (policy && policy->cluster_roles.empty()) {
-    told_.erase(pass.tenant);
+    reported_.erase(pass.tenant);
     KUBE_CO_TRYV(co_await remove_bounds(pass));
     co_return Outcome::done();
   }
@@ -211,7 +211,7 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
     KUBE_CO_TRYV(co_await bound_pods(pass, roles.kinds));
     KUBE_CO_TRYV(co_await bind(pass, roles));
   }
-  tell(*tenant, roles.told);
+  report(*tenant, roles.told);
   if (pass.again) co_return Outcome::again_after(changed_pause);
   co_return Outcome::again_after(roles.told.empty() && !pass.waits ? look_interval : retry_interval);
 }
@@ -374,9 +374,9 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
   co_return result;
 }
 
-void TwinPodBounds::tell(const kube::Object& tenant, const std::vector<std::string>& problems) {
+void TwinPodBounds::report(const kube::Object& tenant, const std::vector<std::string>& problems) {
   const std::string text = kube::join(problems, " ");
-  if (std::exchange(told_[std::string(tenant.name())], text) == text || text.empty()) return;
+  if (std::exchange(reported_[std::string(tenant.name())], text) == text || text.empty()) return;
   context_.events.warning(tenant, kube::resources::namespaces, api::reasons::tenant_role_refused,
                           text + " It is tried again every " + std::to_string(retry_interval.count()) + " seconds.");
 }

@@ -51,7 +51,7 @@ class TwinPodBounds final : public Runnable {
   /// Whether the policy of the consumer names the ClusterRole now.
   bool is_named(const std::string& tenant, const std::string& role) const;
   Pass begin(const kube::Object& tenant);
-  void tell(const kube::Object& tenant, const std::vector<std::string>& problems);
+  void report(const kube::Object& tenant, const std::vector<std::string>& problems);
   void recount(const kube::ObjectKey& key);
   /// Counts all pods of a twin again.
   void recount_twin(const std::string& ns);
@@ -74,8 +74,8 @@ class TwinPodBounds final : public Runnable {
     kube::TimePoint at{};    ///< when kube-controller-manager was reminded last
     kube::Duration pause{};  ///< until it is again
   };
-  std::map<std::string, Uncounted> uncounted_;  ///< by twin
-  std::map<std::string, std::string> told_;     ///< by tenant namespace
+  std::map<std::string, Uncounted> uncounted_;   ///< by twin
+  std::map<std::string, std::string> reported_;  ///< by tenant namespace
   /// RoleBindings that could not be made: when, and why.
   std::map<kube::ObjectKey, std::pair<kube::TimePoint, std::string>> refused_;
   kube::Controller controller_;

@@ -93,7 +93,7 @@ asio::awaitable<Outcome> NamesakeController::reconcile(kube::WorkKey work) {
     ended_.erase(key);
     co_return Outcome::done();
   }
-  KUBE_CO_TRYV(co_await tell(*object, *older, left));
+  KUBE_CO_TRYV(co_await report(*object, *older, left));
   const auto latest = virtual_nodes_->find(key);
   if (!latest || latest->uid() != object->uid()) co_return Outcome::done();
   if (!left && !(latest->is_deleting() && is_without_hope(left.error())))
@@ -187,9 +187,9 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_in(kube::Api&
   co_return found.size();
 }
 
-asio::awaitable<kube::Result<void>> NamesakeController::tell(kube::Object virtual_node, kube::Object older,
-                                                             const kube::Result<std::size_t>& left) {
-  for (const core::virtual_node_action::Tell& told : core::tell_standing_aside(older, left)) {
+asio::awaitable<kube::Result<void>> NamesakeController::report(kube::Object virtual_node, kube::Object older,
+                                                               const kube::Result<std::size_t>& left) {
+  for (const core::virtual_node_action::Report& told : core::report_standing_aside(older, left)) {
     KUBE_CO_TRYV(co_await set_virtual_node_condition(context_, *virtual_nodes_, virtual_node.key(), told.condition()));
   }
   context_.events.warning(virtual_node, api::kinds::virtual_nodes, core::name_taken, core::name_taken_text(older));

@@ -49,8 +49,8 @@ class NamesakeController {
   asio::awaitable<kube::Result<std::size_t>> end_in(kube::Api& provider, kube::Collection twin,
                                                     core::ForgingContext forging, kube::ObjectKey virtual_node);
   /// Reports why it stands aside: in conditions, and by an Event.
-  asio::awaitable<kube::Result<void>> tell(kube::Object virtual_node, kube::Object older,
-                                           const kube::Result<std::size_t>& left);
+  asio::awaitable<kube::Result<void>> report(kube::Object virtual_node, kube::Object older,
+                                             const kube::Result<std::size_t>& left);
   /// Ends the reconcile once nothing is left at the provider.
   asio::awaitable<kube::Outcome> conclude(kube::Object virtual_node);
 

@@ -45,7 +45,7 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> NodeWriter::create(co
   }
   parts_.sessions.note_foreign(object.key(), "");
   const std::string uid(created->uid());
-  tell_readiness(key, core::unready_reason(*created));
+  log_readiness(key, core::unready_reason(*created));
   parts_.nodes->observe(std::move(*created));
   co_await parts_.leases.renew(key.name, uid);
   co_return std::nullopt;
@@ -82,7 +82,7 @@ asio::awaitable<kube::Result<void>> NodeWriter::update(const kube::Object& objec
                                     {kube::PatchType::strategic_merge, kube::json::serialize(*due.status)},
                                     {.subresource = "status"}),
                 "updating the Node's status");
-    tell_readiness(key, core::unready_reason(patched));
+    log_readiness(key, core::unready_reason(patched));
     parts_.nodes->observe(std::move(patched));
   }
   co_return kube::Result<void>();
@@ -98,8 +98,8 @@ std::uint16_t NodeWriter::decide_port(const kube::Object& virtual_node) {
   return port;
 }
 
-void NodeWriter::tell_readiness(const kube::ObjectKey& node, std::string why) {
-  const auto [known, is_new] = told_unready_.try_emplace(node.name, why);
+void NodeWriter::log_readiness(const kube::ObjectKey& node, std::string why) {
+  const auto [known, is_new] = logged_unready_.try_emplace(node.name, why);
   const std::string before = std::exchange(known->second, std::move(why));
   if (!is_new && before.empty() == known->second.empty()) return;
   if (known->second.empty()) {
@@ -128,7 +128,7 @@ asio::awaitable<kube::Result<void>> NodeWriter::uncordon(std::string node) {
 
 void NodeWriter::forget(const std::string& name) {
   made_.erase(name);
-  told_unready_.erase(name);
+  logged_unready_.erase(name);
 }
 
 }  // namespace liqo::controllers

@@ -62,12 +62,12 @@ class NodeWriter {
   asio::awaitable<kube::Result<void>> update(const kube::Object& virtual_node, const kube::Object& node,
                                              const core::ProviderHealth& health, const core::NodeContext& ctx);
   /// Logs that a Node has become Ready (`why` is "") or is no longer Ready.
-  void tell_readiness(const kube::ObjectKey& node, std::string why);
+  void log_readiness(const kube::ObjectKey& node, std::string why);
 
   Context context_;
   Parts parts_;
-  std::set<std::string> made_;                       ///< Nodes that exist, or existed until they are forgotten
-  std::map<std::string, std::string> told_unready_;  ///< why a Node was not Ready last; "" = it was
+  std::set<std::string> made_;                         ///< Nodes that exist, or existed until they are forgotten
+  std::map<std::string, std::string> logged_unready_;  ///< why a Node was not Ready last; "" = it was
   kube::Log log_;
 };
 

@@ -204,14 +204,14 @@ asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_n
       done = co_await writer_.uncordon(key.name);
     } else if (const auto* due = std::get_if<action::WriteNode>(&step)) {
       written = co_await writer_.write(virtual_node, health_of(virtual_node));
-      const action::Tell how = core::tell_written(written);
+      const action::Report how = core::report_written(written);
       done = co_await set_condition(key, how.condition());
       // Only now may refused pods end: their owners make others elsewhere.
       if (ProviderSession* session = sessions_.find(key); done && written && session)
         session->pods().set_closed(due->is_closed, due->is_told);
     } else if (std::holds_alternative<action::FreePort>(step)) {
       enqueue_nodes(ports_.forget(key.name));
-    } else if (const auto* told = std::get_if<action::Tell>(&step)) {
+    } else if (const auto* told = std::get_if<action::Report>(&step)) {
       done = co_await set_condition(key, told->condition());
     }
     if (!done) co_return Outcome::retry(std::move(done.error()));

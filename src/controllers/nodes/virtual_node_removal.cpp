@@ -36,7 +36,7 @@ constexpr std::string_view eviction_refused = "EvictionRefused";
 
 /// Removes a pod of which no kubelet will report any more. If others have finalizers on it, it gets its final phase
 /// first.
-asio::awaitable<kube::Result<void>> remove_untold(Context context, kube::Object pod, std::string phase) {
+asio::awaitable<kube::Result<void>> remove_unreported(Context context, kube::Object pod, std::string phase) {
   kube::Api& home = context.home.api();
   const kube::ObjectKey key = pod.key();
   if (core::needs_final_phase(pod)) {
@@ -74,8 +74,8 @@ bool may_pass(const kube::Failure& failure) {
   return failure.http_code() == 429 || failure.http_code() == 404 || failure.http_code() == 409;
 }
 
-void tell_stays(const Context& context, const kube::Object& pod, const kube::Object& node,
-                const kube::Failure& failure) {
+void report_stays(const Context& context, const kube::Object& pod, const kube::Object& node,
+                  const kube::Failure& failure) {
   context.events.warning(pod, kube::resources::pods, eviction_refused,
                          "the API server refuses to end the pod, for which the removal of node " +
                              std::string(node.name()) + " waits; correct what it names, or delete the pod: " +
@@ -97,7 +97,7 @@ asio::awaitable<void> evict_one(Eviction& eviction, kube::Object pod) {
   // The end of a pod at a lost provider will never be reported, so neither a PodDisruptionBudget nor a grace period is
   // waited for.
   auto ended = eviction.force
-                   ? co_await remove_untold(eviction.context, pod, "removing a pod of a provider that is gone")
+                   ? co_await remove_unreported(eviction.context, pod, "removing a pod of a provider that is gone")
                    : co_await evict(eviction.context, pod);
   if (ended) co_return;
   eviction.all_end = false;
@@ -107,7 +107,7 @@ asio::awaitable<void> evict_one(Eviction& eviction, kube::Object pod) {
   if (code == 0 || code > 500)
     eviction.pods.clear();
   else
-    tell_stays(eviction.context, pod, eviction.node, ended.error());
+    report_stays(eviction.context, pod, eviction.node, ended.error());
   if (!eviction.failure) eviction.failure = std::move(ended.error()).in("pod " + pod.key().text());
 }
 
@@ -189,7 +189,7 @@ asio::awaitable<kube::Result<kube::Duration>> VirtualNodeController::remove_node
   log_.info("Node deleted", {{"node", node.key()}});
   // No kubelet ends them, and Kubernetes' own garbage collector would take a minute.
   for (kube::Object& pod : drained.leftovers)
-    static_cast<void>(co_await remove_untold(context_, std::move(pod), "removing a pod of a Node that is gone"));
+    static_cast<void>(co_await remove_unreported(context_, std::move(pod), "removing a pod of a Node that is gone"));
   co_return kube::Duration::zero();
 }
 

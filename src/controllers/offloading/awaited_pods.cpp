@@ -122,10 +122,10 @@ asio::awaitable<kube::Result<void>> AwaitedPods::see(kube::ObjectKey key) {
   orders_.open(key.text());
   // The others wait for longer and longer; a success of this one wakes them.
   if (!not_taken_.empty() && *not_taken_.begin() == key) node_.enqueue_after(key, try_pause);
-  co_return co_await tell(*local);
+  co_return co_await report(*local);
 }
 
-asio::awaitable<kube::Result<void>> AwaitedPods::tell(kube::Object local) {
+asio::awaitable<kube::Result<void>> AwaitedPods::report(kube::Object local) {
   const kube::ObjectKey key = local.key();
   RememberedPod& memory = node_.memory.of(key, local.uid());
   const kube::TimePoint now = node_.context.clock.now();
@@ -144,20 +144,20 @@ asio::awaitable<kube::Result<void>> AwaitedPods::tell(kube::Object local) {
   }
   const kube::json::object* shown = kube::find_condition(local.status(), api::offloaded_condition);
   const std::string told(shown ? kube::string_at(*shown, {"message"}) : std::string_view()),
-      told_reason(shown ? kube::string_at(*shown, {"reason"}) : std::string_view());
-  const bool is_ours = told_reason == core::provider_silent || told_reason == order_not_taken;
+      reported_reason(shown ? kube::string_at(*shown, {"reason"}) : std::string_view());
+  const bool is_ours = reported_reason == core::provider_silent || reported_reason == order_not_taken;
   if (words.empty() && !is_ours) co_return kube::Result<void>();
-  if (words == told && reason == told_reason) co_return kube::Result<void>();
+  if (words == told && reason == reported_reason) co_return kube::Result<void>();
   // The messages for one pod may change all the time, and are not followed all the time. Notes about the whole provider
   // change seldom.
-  if (now < memory.words_again_at && memory.told_at_change == silence_changes_) {
+  if (now < memory.words_again_at && memory.reported_at_change == silence_changes_) {
     node_.enqueue_after(key, memory.words_again_at - now);
     co_return kube::Result<void>();
   }
   // An Event describes one moment, and says how many orders waited then.
   const std::string event = words.empty() || reason == order_not_taken ? words : silence_.words;
   memory.words_again_at = now + words_pause;
-  memory.told_at_change = silence_changes_;
+  memory.reported_at_change = silence_changes_;
   core::WantedStatus wanted;
   if (words.empty()) {
     wanted.status = local.status();
@@ -171,7 +171,7 @@ asio::awaitable<kube::Result<void>> AwaitedPods::tell(kube::Object local) {
   auto written = co_await statuses_.write(local, std::move(wanted));
   // A change meanwhile enqueues the pod.
   if (!written && written.error().is_conflict()) co_return kube::Result<void>();
-  if (written && !event.empty() && reason != told_reason) node_.warn(local, reason, event);
+  if (written && !event.empty() && reason != reported_reason) node_.warn(local, reason, event);
   co_return written;
 }
 

@@ -39,7 +39,7 @@ class AwaitedPods {
   void stop_trying(const kube::ObjectKey& key);
   /// Writes into the status of a waiting pod why it waits, unless it says so already, or another reason was written a
   /// moment ago.
-  asio::awaitable<kube::Result<void>> tell(kube::Object local);
+  asio::awaitable<kube::Result<void>> report(kube::Object local);
 
   OffloadingNode& node_;
   PodTwins& twins_;

@@ -222,10 +222,10 @@ asio::awaitable<kube::Result<void>> MappedPod::end(const core::PodAction& plan) 
   kube::Result<void> done;
   if (const auto* refuse = std::get_if<action::RefuseForeign>(&plan)) {
     if (seen_.local) done = co_await refuse_foreign(*refuse);
-  } else if (const auto* tell = std::get_if<action::TellGrace>(&plan)) {
+  } else if (const auto* send = std::get_if<action::SendGrace>(&plan)) {
     // The waiting time counts from the first try: the pod has to end whatever the provider answers.
-    if (memory().ending.await_begin(tell->seconds, now()) > 0ms)
-      done = co_await services_.ends.tell_grace(seen_.key, *seen_.shadow, tell->seconds);
+    if (memory().ending.await_begin(send->seconds, now()) > 0ms)
+      done = co_await services_.ends.send_grace(seen_.key, *seen_.shadow, send->seconds);
     progress_.outcome = Outcome::again_after(0ms);
   } else if (const auto* remove = std::get_if<action::DeleteShadow>(&plan)) {
     done = co_await services_.ends.delete_shadow(seen_.key, seen_.remote_key, *remove);
@@ -268,7 +268,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
   const kube::Object& local = *seen_.local;
   if (seen_.remote) {
     if (auto wait = status_waits()) co_return std::move(*wait);
-    services_.statuses.tell_left_out(local, *seen_.remote);
+    services_.statuses.report_left_out(local, *seen_.remote);
   }
   const core::StatusContext status_context{
       .provider = node.cluster(),
@@ -284,8 +284,8 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
       core::forge_local_status({.local = local, .remote = pointer(seen_.remote), .shadow = pointer(seen_.shadow)},
                                status_context, node.context.clock.wall());
   if (!wanted) co_return std::nullopt;
-  const std::string refusal(core::refusal_told(wanted->status)), warning(core::warning_told(wanted->status));
-  if (!wanted->left_out.empty()) services_.statuses.tell_address_left_out(local, wanted->left_out);
+  const std::string refusal(core::reported_refusal(wanted->status)), warning(core::reported_warning(wanted->status));
+  if (!wanted->left_out.empty()) services_.statuses.report_address_left_out(local, wanted->left_out);
   if (auto body = services_.statuses.plan(local, *wanted)) {
     if (const auto wait = services_.statuses.take_turn(local, body->size()); wait > 0ms)
       co_return sooner(progress_.outcome, wait);
@@ -294,8 +294,8 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
     seen_.shadow.reset();
     KUBE_CO_TRYV(co_await services_.statuses.send(local, *wanted, std::move(*body)));
   }
-  services_.orders.tell_refusal(local, refusal);
-  services_.warnings.tell(local, warning);
+  services_.orders.report_refusal(local, refusal);
+  services_.warnings.report(local, warning);
   co_return std::nullopt;
 }
 
@@ -307,7 +307,7 @@ std::optional<Outcome> MappedPod::status_waits() {
   auto left = core::status_may_wait(*seen_.local, *seen_.remote, at - *pod.remote_seen_at);
   const bool may_wait =
       progress_.ephemeral_refusal.empty() && progress_.resize_refusal.words.empty() && !progress_.outcome.failure();
-  if (may_wait && left == 0ms && !services_.node.budget.asides.try_take()) left = core::starting_time;
+  if (may_wait && left == 0ms && !services_.node.budget.best_effort.try_take()) left = core::starting_time;
   if (!may_wait || left <= 0ms) return std::nullopt;
   return sooner(progress_.outcome, *left);
 }

@@ -35,7 +35,7 @@ asio::awaitable<std::expected<core::IpMapping, Outcome>> OrderedPod::await_mappi
   if (!tools_.consumers.knows_addresses()) co_return std::unexpected(Outcome::again_after(TwinPodMaker::cache_pause));
   auto read = tools_.consumers.api_server_mapping(shadow_);
   if (read) co_return std::move(*read);
-  auto told = co_await tools_.shadow_writer.tell(
+  auto told = co_await tools_.shadow_writer.report(
       shadow_, "the address of the API server of its home is not known here: " + read.error().text());
   co_return std::unexpected(told ? Outcome::again_after(30s) : Outcome::retry(std::move(told.error())));
 }
@@ -129,8 +129,8 @@ asio::awaitable<Outcome> OrderedPod::act(action::Create& plan) {
     if (!live || live->uid() != shadow_.uid() || live->is_deleting()) co_return Outcome::done();
   }
   auto made = co_await tools_.maker.make(shadow_, plan.pod);
-  if (!made.stranger) co_return std::move(made.outcome);
-  OrderedPod other(tools_, shadow_, std::move(made.stranger));
+  if (!made.foreign) co_return std::move(made.outcome);
+  OrderedPod other(tools_, shadow_, std::move(made.foreign));
   core::ShadowPlan leave = core::plan_shadow_pod(other.sight(), core::ShadowMemory());
   co_return co_await other.carry_out(leave);
 }
@@ -145,8 +145,8 @@ asio::awaitable<Outcome> OrderedPod::act(action::Keep& plan) {
   co_return again_after ? Outcome::again_after(*again_after) : Outcome::done();
 }
 
-asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(action::Tell& step) {
-  KUBE_CO_TRYV(co_await tools_.shadow_writer.write_told(key_, std::move(step.patch)));
+asio::awaitable<kube::Result<OrderedPod::Taken>> OrderedPod::take(action::Report& step) {
+  KUBE_CO_TRYV(co_await tools_.shadow_writer.write_reported(key_, std::move(step.patch)));
   co_return Taken();
 }
 

@@ -62,7 +62,7 @@ class OrderedPod {
     /// When the ShadowPod is to be looked at again after all steps.
     std::optional<kube::Duration> again_after = {};
   };
-  asio::awaitable<kube::Result<Taken>> take(core::shadow_action::Tell& step);
+  asio::awaitable<kube::Result<Taken>> take(core::shadow_action::Report& step);
   asio::awaitable<kube::Result<Taken>> take(const core::shadow_action::PatchPod& step);
   asio::awaitable<kube::Result<Taken>> take(const core::shadow_action::Record& step);
   asio::awaitable<kube::Result<Taken>> take(const core::shadow_action::Release& step);

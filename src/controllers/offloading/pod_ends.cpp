@@ -134,7 +134,7 @@ asio::awaitable<kube::Result<void>> PodEnds::evict_local(kube::Object local, kub
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> PodEnds::tell_grace(kube::ObjectKey key, kube::Object shadow,
+asio::awaitable<kube::Result<void>> PodEnds::send_grace(kube::ObjectKey key, kube::Object shadow,
                                                         std::int64_t seconds) {
   auto patched = co_await node_.provider.api.patch(
       api::kinds::shadow_pods, shadow.key(),

@@ -43,7 +43,7 @@ class PodEnds {
                                                     core::pod_action::DeleteShadow action);
   /// Writes on the ShadowPod within how many seconds its pod is to end. If the provider refuses that, it is not tried
   /// again.
-  asio::awaitable<kube::Result<void>> tell_grace(kube::ObjectKey key, kube::Object shadow, std::int64_t seconds);
+  asio::awaitable<kube::Result<void>> send_grace(kube::ObjectKey key, kube::Object shadow, std::int64_t seconds);
   /// Removes a pod of which nothing is left at the provider. Its phase becomes final first if others have finalizers on
   /// it.
   asio::awaitable<kube::Result<void>> remove_local(const kube::Object& local);

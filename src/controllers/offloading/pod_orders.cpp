@@ -108,9 +108,9 @@ void PodOrders::note_created(const kube::Object& local, const core::ForgedShadow
   if (!local.has_annotation(api::annotations::remote_pod_uid)) memory.bound = bound_at(local);
   const std::string missing =
       core::not_reflected(local, [&](std::string_view claim) { return has_volume_there(local, claim); });
-  if (!missing.empty() && !std::exchange(memory.told_not_reflected, true))
+  if (!missing.empty() && !std::exchange(memory.reported_not_reflected, true))
     node_.warn(local, reasons::not_reflected, core::describe_not_reflected(missing, node_.cluster()));
-  if (!dropped.empty() && !std::exchange(memory.told_dropped_fields, true))
+  if (!dropped.empty() && !std::exchange(memory.reported_dropped_fields, true))
     node_.warn(local, reasons::fields_dropped, dropped);
 }
 
@@ -122,7 +122,7 @@ asio::awaitable<kube::Result<void>> PodOrders::refuse(const kube::Object& local,
       message += "; this node can never hold it: " + why + ": create it again with less, or have more granted";
     auto wanted = core::forge_refusal(local, reasons::offloading_refused, message, node_.context.clock.wall());
     KUBE_CO_TRYV(co_await statuses_.write(local, std::move(wanted)));
-    tell_refusal(local, message);
+    report_refusal(local, message);
     node_.memory.of(local).refused.refused(order_digest(local, remote_key.ns, node_.forging),
                                            node_.context.clock.now());
     listeners_.refused.refused(local.key(), core::refusal_group(local, message));
@@ -228,9 +228,9 @@ asio::awaitable<kube::Result<std::string>> PodOrders::add_ephemeral(const kube::
   co_return words;
 }
 
-void PodOrders::tell_refusal(const kube::Object& local, const std::string& message) {
+void PodOrders::report_refusal(const kube::Object& local, const std::string& message) {
   // How the words change while it is refused, such as what is used of a quota, is in the condition.
-  if (!message.empty() && core::refusal_told(local.status()).empty())
+  if (!message.empty() && core::reported_refusal(local.status()).empty())
     node_.warn(local, reasons::failed_reflection, message);
 }
 

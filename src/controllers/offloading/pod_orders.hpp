@@ -47,7 +47,7 @@ class PodOrders {
   asio::awaitable<kube::Result<std::string>> add_ephemeral(const kube::Object& local, kube::ObjectKey remote_key,
                                                            const kube::Object& remote);
   /// Sends an Event about the refusal, unless the status of `local`, read before the write, shows one already.
-  void tell_refusal(const kube::Object& local, const std::string& message);
+  void report_refusal(const kube::Object& local, const std::string& message);
 
  private:
   /// Patches the pod's ShadowPod and puts the answer into the cache. Returns the refusal if the provider will not

@@ -20,7 +20,7 @@ namespace reasons = api::reasons;
 const std::vector<double> start_time_bounds{1, 2, 3, 5, 8, 12, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1800};
 
 /// Stands for the number of reported things: nothing more is reported of this pod.
-constexpr std::size_t told_enough = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t reported_enough = std::numeric_limits<std::size_t>::max();
 
 /// The digest of a status, and the patch for it.
 std::string difference_digest(const kube::Object& pod, const kube::json::object& patch) {
@@ -39,7 +39,7 @@ PodStatusWriter::PodStatusWriter(OffloadingNode& node)
 bool PodStatusWriter::set_addresses(core::PeerAddresses addresses) {
   if (addresses_ == addresses) return false;
   addresses_ = std::move(addresses);
-  told_address_left_out_ = false;
+  reported_address_left_out_ = false;
   return true;
 }
 
@@ -89,7 +89,7 @@ asio::awaitable<kube::Result<void>> PodStatusWriter::send(const kube::Object& lo
   if (patched) {
     note_start(*patched);
     for (const std::string& name : core::started_containers(local.status(), *patched))
-      if (node_.budget.asides.try_take())
+      if (node_.budget.best_effort.try_take())
         node_.context.events.routine(*patched, kube::resources::pods, "Started",
                                      "container " + name + " started in cluster " + node_.cluster());
     const auto left = core::status_patch(*patched, wanted);
@@ -102,21 +102,21 @@ asio::awaitable<kube::Result<void>> PodStatusWriter::send(const kube::Object& lo
   co_return kube::fail(std::move(patched.error()), "writing the pod's status");
 }
 
-void PodStatusWriter::tell_left_out(const kube::Object& local, const kube::Object& remote) {
-  auto& told = node_.memory.of(local).told_left_out;
-  if (told == told_enough) return;
+void PodStatusWriter::report_left_out(const kube::Object& local, const kube::Object& remote) {
+  auto& told = node_.memory.of(local).reported_left_out;
+  if (told == reported_enough) return;
   const auto things = core::left_out_of(local, remote);
   // The local pod records which remote pod it shows, so a restart of this process does not repeat the Event.
   if (!told) told = local.annotation(api::annotations::remote_pod_uid) == remote.uid() ? things.size() : 0;
   // The provider notes fields that its API server did not store once the pod exists. They are reported once more, and
   // no provider can add to them without end.
   if (things.size() <= *told) return;
-  told = *told == 0 ? things.size() : told_enough;
+  told = *told == 0 ? things.size() : reported_enough;
   node_.warn(local, reasons::left_out, core::describe_left_out(things, node_.cluster()));
 }
 
-void PodStatusWriter::tell_address_left_out(const kube::Object& local, const std::string& address) {
-  if (std::exchange(told_address_left_out_, true)) return;
+void PodStatusWriter::report_address_left_out(const kube::Object& local, const std::string& address) {
+  if (std::exchange(reported_address_left_out_, true)) return;
   const std::string message = "cluster " + node_.cluster() + " reports address " + address +
                               " of this pod, which is left out: " + addresses_->words() +
                               ". If it is right, declare its range, too (" +

@@ -37,9 +37,9 @@ class PodStatusWriter {
 
   /// Sends an Event about what the provider has left out of the remote pod: when it first reports that, and once more
   /// when it has left out more.
-  void tell_left_out(const kube::Object& local, const kube::Object& remote);
+  void report_left_out(const kube::Object& local, const kube::Object& remote);
   /// Sends one Event per declaration of addresses: a provider that lies about every pod must not cost an Event each.
-  void tell_address_left_out(const kube::Object& local, const std::string& address);
+  void report_address_left_out(const kube::Object& local, const std::string& address);
 
  private:
   /// Measures how long a pod took to start, when it is shown as running for the first time.
@@ -47,7 +47,7 @@ class PodStatusWriter {
 
   OffloadingNode& node_;
   std::optional<core::PeerAddresses> addresses_;
-  bool told_address_left_out_ = false;
+  bool reported_address_left_out_ = false;
   kube::Histogram start_times_;
   kube::Log log_;
 };

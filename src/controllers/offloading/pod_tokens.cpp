@@ -90,7 +90,7 @@ asio::awaitable<kube::Result<kube::Object>> PodTokens::write(kube::Object wanted
   co_return co_await provider_.apply(kube::resources::secrets, wanted, api::reflection_manager);
 }
 
-void PodTokens::tell_refusal(const kube::Object& local, const kube::Failure& refusal) {
+void PodTokens::report_refusal(const kube::Object& local, const kube::Failure& refusal) {
   if (!refusal.is_permanent()) return;
   context_.events.warning(local, kube::resources::pods, reasons::failed_tokens,
                           "cluster " + forging_.clusters.remote +
@@ -190,7 +190,7 @@ asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action
   auto written =
       co_await write(core::forge_token_secret(local, remote_namespace, seen.issued, forging_), std::move(seen.secret));
   if (!written) {
-    tell_refusal(local, written.error());
+    report_refusal(local, written.error());
     co_return kube::fail(std::move(written.error()), "reflecting the service-account tokens");
   }
   if (Twin* twin = find_twin(seen.key.ns); twin && twin->secrets && twin->watch->remote == remote_namespace) {
@@ -213,7 +213,7 @@ asio::awaitable<kube::Result<void>> PodTokens::remove(const Snapshot& seen, std:
   auto removed = co_await kube::remove_object(provider_, kube::resources::secrets, seen.secret_key,
                                               {.options = {.uid = uid}, .phase = "deleting the token Secret"});
   if (!removed) {
-    if (seen.local) tell_refusal(*seen.local, removed.error());
+    if (seen.local) report_refusal(*seen.local, removed.error());
     co_return std::unexpected(std::move(removed.error()));
   }
   if (Twin* twin = find_twin(seen.key.ns); twin && twin->secrets) twin->secrets->observe_gone(seen.secret_key, uid);

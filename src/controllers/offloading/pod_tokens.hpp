@@ -98,7 +98,7 @@ class PodTokens {
   /// Creates the Secret, or changes `known`. Fails if another object has taken the name meanwhile.
   asio::awaitable<kube::Result<kube::Object>> write(kube::Object wanted, std::optional<kube::Object> known);
   /// Sends an Event that the provider refuses the pod's Secret, unless a later try may succeed.
-  void tell_refusal(const kube::Object& local, const kube::Failure& refusal);
+  void report_refusal(const kube::Object& local, const kube::Failure& refusal);
 
   const core::ForgingContext& forging_;
   kube::InformerSet& caches_;

@@ -88,10 +88,10 @@ void PodWarnings::note_no_right(const std::string& remote_namespace, const kube:
         {{"twin", remote_namespace}, {"error", refusal}});
 }
 
-void PodWarnings::tell(const kube::Object& local, const std::string& message) {
-  if (message.empty() || !memory_of(local.key(), local.uid()).questions.tell(message)) return;
+void PodWarnings::report(const kube::Object& local, const std::string& message) {
+  if (message.empty() || !memory_of(local.key(), local.uid()).questions.may_report(message)) return;
   // The previous leader has sent that Event.
-  if (core::warning_told(local.status()) == message) return;
+  if (core::reported_warning(local.status()) == message) return;
   context_.events.warning(local, kube::resources::pods, api::reasons::remote_not_ready, message);
 }
 

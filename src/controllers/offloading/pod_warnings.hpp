@@ -43,7 +43,7 @@ class PodWarnings {
   /// The provider's warning about the pod; "" = none; null = not asked yet.
   const std::string* words(const kube::Object& local);
   /// Sends an Event with the message, unless the status of `local`, read before the write, shows it already.
-  void tell(const kube::Object& local, const std::string& message);
+  void report(const kube::Object& local, const std::string& message);
   /// Forgets a pod that is gone.
   void forget(const kube::ObjectKey& key) { memory_.erase(key); }
 

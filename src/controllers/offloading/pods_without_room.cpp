@@ -32,7 +32,7 @@ void PodsWithoutRoom::add(const kube::Object& local) {
   if (fits) ++closing_;
   // If the node is closed already, set_closed() does not enqueue the pod.
   if (closed_ || !fits) node_.enqueue(key);
-  tell_change();
+  notify_change();
 }
 
 void PodsWithoutRoom::remove(const kube::ObjectKey& key) {
@@ -40,11 +40,11 @@ void PodsWithoutRoom::remove(const kube::ObjectKey& key) {
   if (gone.empty()) return;
   // The successor of a pod that never fits is not scheduled here, even if the node is open.
   if (gone.mapped().fits && --closing_ == 0) full_until_ = node_.context.clock.now() + full_time;
-  tell_change();
+  notify_change();
 }
 
 void PodsWithoutRoom::see_taken() {
-  if (std::exchange(full_until_, {}) > node_.context.clock.now()) tell_change();
+  if (std::exchange(full_until_, {}) > node_.context.clock.now()) notify_change();
 }
 
 void PodsWithoutRoom::see_node() {
@@ -64,7 +64,7 @@ void PodsWithoutRoom::see_node() {
       --closing_;
     node_.enqueue(key);
   }
-  if (closing_ != before) tell_change();
+  if (closing_ != before) notify_change();
 }
 
 std::string PodsWithoutRoom::why_too_large(const kube::ObjectKey& key) const {
@@ -77,7 +77,7 @@ void PodsWithoutRoom::set_closed(bool closed, bool is_told) {
   // A provider that reports when it closes also reports when it opens.
   if (is_told) full_until_ = {};
   const bool same = std::exchange(closed_, closed) == closed;
-  if (std::exchange(closed_is_told_, is_told) == is_told && same) return;
+  if (std::exchange(closed_is_reported_, is_told) == is_told && same) return;
   for (const auto& [key, waiting] : waiting_) node_.enqueue(key);
 }
 

@@ -48,7 +48,7 @@ class PodsWithoutRoom {
   };
   /// Takes in the allocatable resources of the Node.
   void see_node();
-  void tell_change() const {
+  void notify_change() const {
     if (changed_) changed_();
   }
 
@@ -57,7 +57,7 @@ class PodsWithoutRoom {
   std::size_t closing_ = 0;       ///< those of them that fit
   core::Resources allocatable_;   ///< of the Node; nothing if it is not known
   kube::TimePoint full_until_{};  ///< until when the provider counts as full though no pod waits
-  bool closed_ = false, closed_is_told_ = false;
+  bool closed_ = false, closed_is_reported_ = false;
   std::function<void()> changed_;
   kube::InformerHandle nodes_;  ///< what the scheduler at home goes by
 };

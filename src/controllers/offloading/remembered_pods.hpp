@@ -33,14 +33,14 @@ struct RememberedPod {
   /// bytes.
   std::optional<kube::TimePoint> status_turn;
   std::size_t status_bytes = 0;
-  bool told_dropped_fields = false, told_not_reflected = false;
-  std::optional<std::size_t> told_left_out;  ///< how many things that its provider leaves out have been reported
-  bool looked_behind = false;                ///< the provider was asked what is left of the pod in a withdrawn twin
-  bool freed = false;                        ///< refused pods have been woken because its ShadowPod has finished
+  bool reported_dropped_fields = false, reported_not_reflected = false;
+  std::optional<std::size_t> reported_left_out;  ///< how many things that its provider leaves out have been reported
+  bool looked_behind = false;                    ///< the provider was asked what is left of the pod in a withdrawn twin
+  bool freed = false;                            ///< refused pods have been woken because its ShadowPod has finished
   /// Why the provider's API server could not take the last order, in its words; "" = it could, or it has refused it.
   std::string not_taken_because;
-  kube::TimePoint words_again_at{};  ///< when the pod's status may give another reason for that
-  std::size_t told_at_change = 0;    ///< how many other silences had been reported when it last did
+  kube::TimePoint words_again_at{};    ///< when the pod's status may give another reason for that
+  std::size_t reported_at_change = 0;  ///< how many other silences had been reported when it last did
 };
 
 /// A pod is identified by its key and UID: what was remembered of an earlier pod with the key is dropped. References

@@ -71,15 +71,15 @@ asio::awaitable<Outcome> ShadowPodWriter::write_late(kube::WorkKey work) {
   co_return Outcome::done();
 }
 
-asio::awaitable<kube::Result<void>> ShadowPodWriter::tell(const kube::Object& shadow, std::string words) {
+asio::awaitable<kube::Result<void>> ShadowPodWriter::report(const kube::Object& shadow, std::string words) {
   auto patch = core::refusal_patch(shadow, words);
   if (!patch) co_return kube::Result<void>();
   const kube::ObjectKey key = shadow.key();
-  if (!memories_[key].may_tell(context_.clock.now())) co_return kube::Result<void>();
-  co_return co_await write_told(key, std::move(*patch));
+  if (!memories_[key].may_report(context_.clock.now())) co_return kube::Result<void>();
+  co_return co_await write_reported(key, std::move(*patch));
 }
 
-asio::awaitable<kube::Result<void>> ShadowPodWriter::write_told(kube::ObjectKey key, kube::json::object patch) {
+asio::awaitable<kube::Result<void>> ShadowPodWriter::write_reported(kube::ObjectKey key, kube::json::object patch) {
   KUBE_CO_TRYV(
       co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
                                  {.body = kube::json::serialize(patch), .phase = "telling why the pod is not made"}));
@@ -88,7 +88,7 @@ asio::awaitable<kube::Result<void>> ShadowPodWriter::write_told(kube::ObjectKey 
 
 asio::awaitable<Outcome> ShadowPodWriter::refuse(const kube::Object& shadow, std::string words) {
   context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, words);
-  KUBE_CO_TRYV(co_await tell(shadow, std::move(words)));
+  KUBE_CO_TRYV(co_await report(shadow, std::move(words)));
   co_return Outcome::again_after(30s);
 }
 

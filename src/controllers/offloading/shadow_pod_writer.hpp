@@ -35,9 +35,9 @@ class ShadowPodWriter {
   void note_created(kube::TimePoint now) { busy_at_ = now; }
 
   /// Writes on the ShadowPod why its pod is not made, unless it says so already or was written a moment ago.
-  asio::awaitable<kube::Result<void>> tell(const kube::Object& shadow, std::string words);
+  asio::awaitable<kube::Result<void>> report(const kube::Object& shadow, std::string words);
   /// Writes such a patch (`refusal_patch`).
-  asio::awaitable<kube::Result<void>> write_told(kube::ObjectKey key, kube::json::object patch);
+  asio::awaitable<kube::Result<void>> write_reported(kube::ObjectKey key, kube::json::object patch);
   /// Writes on the ShadowPod why its pod is not made, and reports it by an Event, too.
   asio::awaitable<kube::Outcome> refuse(const kube::Object& shadow, std::string words);
 

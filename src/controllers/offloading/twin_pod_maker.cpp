@@ -66,7 +66,7 @@ asio::awaitable<TwinPodMaker::Made> TwinPodMaker::make(const kube::Object& shado
   if (!live)
     co_return Made{.outcome = Outcome::retry(std::move(live.error()).in("looking whose pod of that name it is"))};
   if (live->label(api::labels::managed_by) != api::labels::managed_by_shadow_pod)
-    co_return Made{.outcome = Outcome::done(), .stranger = std::move(*live)};
+    co_return Made{.outcome = Outcome::done(), .foreign = std::move(*live)};
   pods_->observe(std::move(*live));
   co_return Made{.outcome = Outcome::again_after(0ms)};
 }
@@ -88,9 +88,9 @@ asio::awaitable<Outcome> TwinPodMaker::await_bounds(const kube::Object& shadow) 
   bounded_.await_room(key);
   const kube::Duration waited = memories_[key].await_bounds(context_.clock.now());
   if (waited < counting_patience) co_return Outcome::again_after(counting_patience - waited);
-  KUBE_CO_TRYV(co_await writer_.tell(shadow, "nobody counts the pods of its namespace (ResourceQuota " +
-                                                 std::string(core::twin_pods_quota_name) +
-                                                 "), which the provider's liqod and kube-controller-manager do"));
+  KUBE_CO_TRYV(co_await writer_.report(shadow, "nobody counts the pods of its namespace (ResourceQuota " +
+                                                   std::string(core::twin_pods_quota_name) +
+                                                   "), which the provider's liqod and kube-controller-manager do"));
   co_return Outcome::again_after(counting_patience);
 }
 
@@ -115,11 +115,11 @@ asio::awaitable<Outcome> TwinPodMaker::take_refusal(const kube::Object& shadow, 
     core::OrderMemory& memory = memories_[key];
     const kube::TimePoint now = context_.clock.now();
     if (memory.await_bounds(now) < share_patience) co_return Outcome::again_after(share_patience);
-    if (!memory.may_tell_of_no_room(now)) co_return Outcome::retry(std::move(failure));
+    if (!memory.may_report_no_room(now)) co_return Outcome::retry(std::move(failure));
   }
   if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
-    KUBE_CO_TRYV(co_await writer_.tell(shadow, core::refusal_words(failure)));
+    KUBE_CO_TRYV(co_await writer_.report(shadow, core::refusal_words(failure)));
   }
   co_return Outcome::retry(std::move(failure));
 }

@@ -30,8 +30,8 @@ class TwinPodMaker {
 
   /// The result of making a Pod.
   struct Made {
-    kube::Outcome outcome;                      ///< how the reconcile ends
-    std::optional<kube::Object> stranger = {};  ///< the Pod of that name, which was not made for a ShadowPod
+    kube::Outcome outcome;                     ///< how the reconcile ends
+    std::optional<kube::Object> foreign = {};  ///< the Pod of that name, which was not made for a ShadowPod
   };
   /// Makes the Pod. The caller keeps both objects until this is done. If the twin is bounded, the requests of the Pod
   /// are filled in.

@@ -17,13 +17,13 @@ using kube::Outcome;
 constexpr kube::Duration pause = 15s;
 constexpr kube::Duration quiet_time = 1min;
 /// An API server forgets an Event within an hour, and one may be dropped when many are sent.
-constexpr kube::Duration time_told = 30min;
+constexpr kube::Duration time_reported = 30min;
 /// Pages of one look, and pods in each: other work on this thread goes on between two pages.
 constexpr std::size_t max_pages = 10;
 constexpr std::int64_t page_size = 50;
-constexpr std::size_t max_told = 10'000;
+constexpr std::size_t max_reported = 10'000;
 
-std::string told_key(const kube::Object& pod, const core::ClosedNode& node) {
+std::string report_key(const kube::Object& pod, const core::ClosedNode& node) {
   return std::string(pod.uid()) + "/" + node.why;
 }
 
@@ -69,22 +69,22 @@ std::vector<std::string> WaitingPods::due_namespaces() const {
   return due;
 }
 
-std::optional<core::ClosedNode> WaitingPods::untold_node(const kube::Object& pod,
-                                                         const std::vector<kube::Object>& nodes) const {
+std::optional<core::ClosedNode> WaitingPods::unreported_node(const kube::Object& pod,
+                                                             const std::vector<kube::Object>& nodes) const {
   auto node = core::awaited_node(pod, nodes);
-  if (node && told_until_.contains(told_key(pod, *node))) node.reset();
+  if (node && reported_until_.contains(report_key(pod, *node))) node.reset();
   return node;
 }
 
-asio::awaitable<kube::Result<void>> WaitingPods::find_waiting_here(Look& look) {
+asio::awaitable<kube::Result<void>> WaitingPods::find_waiting_here(Search& search) {
   const std::string ns = position_.ns;
   std::string page = std::move(position_.page);
   do {
-    if (look.pages == max_pages) {
+    if (search.pages == max_pages) {
       position_ = {.ns = ns, .page = page};
       co_return kube::Result<void>();
     }
-    ++look.pages;
+    ++search.pages;
     // No name of a namespace lies between this and `ns`: if `ns` cannot be listed, the next look begins after it.
     position_ = {.ns = ns + " ", .page = ""};
     bool is_found = false;
@@ -96,8 +96,8 @@ asio::awaitable<kube::Result<void>> WaitingPods::find_waiting_here(Look& look) {
                                                [&](kube::wire::ListItem item) {
                                                  if (item.too_deep) return true;
                                                  auto pod = kube::Object::from(std::move(item.tree));
-                                                 if (!pod || !untold_node(*pod, look.nodes)) return true;
-                                                 look.found.push_back(pod->key());
+                                                 if (!pod || !unreported_node(*pod, search.nodes)) return true;
+                                                 search.found.push_back(pod->key());
                                                  is_found = true;
                                                  return false;
                                                });
@@ -109,10 +109,10 @@ asio::awaitable<kube::Result<void>> WaitingPods::find_waiting_here(Look& look) {
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> WaitingPods::find_waiting(Look& look) {
+asio::awaitable<kube::Result<void>> WaitingPods::find_waiting(Search& search) {
   for (const std::string& ns : due_namespaces()) {
     if (position_.ns != ns) position_ = {.ns = ns, .page = ""};
-    KUBE_CO_TRYV(co_await find_waiting_here(look));
+    KUBE_CO_TRYV(co_await find_waiting_here(search));
     // The next look continues in the middle of this namespace.
     if (position_.ns == ns) co_return kube::Result<void>();
   }
@@ -120,16 +120,16 @@ asio::awaitable<kube::Result<void>> WaitingPods::find_waiting(Look& look) {
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> WaitingPods::tell(Look& look) {
-  for (const kube::ObjectKey& key : look.found) {
+asio::awaitable<kube::Result<void>> WaitingPods::report(Search& search) {
+  for (const kube::ObjectKey& key : search.found) {
     const auto pod = co_await context_.home.api().get(kube::resources::pods, key);
     if (!pod && pod.error().is_not_found()) continue;
     if (!pod) co_return kube::fail(pod.error(), "looking at a pod that waits for a closed node");
-    const auto node = untold_node(*pod, look.nodes);
+    const auto node = unreported_node(*pod, search.nodes);
     if (!node) continue;
     const kube::TimePoint now = context_.clock.now();
-    if (told_until_.size() >= max_told) told_until_.clear();
-    told_until_[told_key(*pod, *node)] = now + time_told;
+    if (reported_until_.size() >= max_reported) reported_until_.clear();
+    reported_until_[report_key(*pod, *node)] = now + time_reported;
     quiet_until_[key.ns] = now + quiet_time;
     context_.events.warning(*pod, kube::resources::pods, "VirtualNodeClosed", core::closed_in_words(*node));
   }
@@ -138,9 +138,9 @@ asio::awaitable<kube::Result<void>> WaitingPods::tell(Look& look) {
 
 asio::awaitable<Outcome> WaitingPods::reconcile(kube::WorkKey) {
   const kube::TimePoint now = context_.clock.now();
-  Look look{.nodes = nodes_if_closed(), .found = {}};
-  if (look.nodes.empty()) {
-    told_until_.clear();
+  Search search{.nodes = nodes_if_closed(), .found = {}};
+  if (search.nodes.empty()) {
+    reported_until_.clear();
     position_ = {};
     co_return Outcome::done();
   }
@@ -148,9 +148,9 @@ asio::awaitable<Outcome> WaitingPods::reconcile(kube::WorkKey) {
   next_look_ = now + pause;
   const auto is_over = [now](const auto& entry) { return entry.second <= now; };
   std::erase_if(quiet_until_, is_over);
-  std::erase_if(told_until_, is_over);
-  const auto looked = co_await find_waiting(look);
-  const auto told = co_await tell(look);
+  std::erase_if(reported_until_, is_over);
+  const auto looked = co_await find_waiting(search);
+  const auto told = co_await report(search);
   if (!looked) co_return Outcome::retry(looked.error());
   if (!told) co_return Outcome::retry(told.error());
   co_return Outcome::again_after(pause);

@@ -32,8 +32,8 @@ class WaitingPods final : public Runnable {
   struct Position {
     std::string ns, page;
   };
-  /// The state of one look while it lasts.
-  struct Look {
+  /// What one look for waiting pods has found so far.
+  struct Search {
     std::vector<kube::Object> nodes;
     std::size_t pages = 0;
     std::vector<kube::ObjectKey> found;
@@ -44,21 +44,22 @@ class WaitingPods final : public Runnable {
   /// The namespaces whose pods may go to virtual nodes, and in which no pod got an Event within the last minute; first
   /// the one at which the last look ended.
   std::vector<std::string> due_namespaces() const;
-  /// Finds at most one pod of each namespace that is due. `look` keeps what was found before a failure.
-  asio::awaitable<kube::Result<void>> find_waiting(Look& look);
+  /// Finds at most one pod of each namespace that is due. `search` keeps what was found before a failure.
+  asio::awaitable<kube::Result<void>> find_waiting(Search& search);
   /// Finds at most one due pod in the namespace of `position_`, and moves that on.
-  asio::awaitable<kube::Result<void>> find_waiting_here(Look& look);
+  asio::awaitable<kube::Result<void>> find_waiting_here(Search& search);
   /// The node for which the pod waits, unless that was reported to the pod recently.
-  std::optional<core::ClosedNode> untold_node(const kube::Object& pod, const std::vector<kube::Object>& nodes) const;
+  std::optional<core::ClosedNode> unreported_node(const kube::Object& pod,
+                                                  const std::vector<kube::Object>& nodes) const;
   /// Sends Events to the pods that still wait: a page may show a state of some minutes ago.
-  asio::awaitable<kube::Result<void>> tell(Look& look);
+  asio::awaitable<kube::Result<void>> report(Search& search);
   void see_node(const kube::Change& node);
   void look_soon();
 
   Context context_;
   kube::InformerHandle nodes_, offloadings_;
-  std::map<std::string, kube::TimePoint, std::less<>> quiet_until_;  ///< by namespace
-  std::map<std::string, kube::TimePoint, std::less<>> told_until_;   ///< by the pod's UID and the reported reason
+  std::map<std::string, kube::TimePoint, std::less<>> quiet_until_;     ///< by namespace
+  std::map<std::string, kube::TimePoint, std::less<>> reported_until_;  ///< by the pod's UID and the reported reason
   Position position_;
   kube::TimePoint next_look_{};
   kube::Controller controller_;

@@ -171,10 +171,10 @@ asio::awaitable<Outcome> ForeignClusterController::reconcile(kube::WorkKey work)
   } else if (peer.has_credentials || !replicator_.knows_secrets()) {
     peer.silence = core::silence_note(object);
   }
-  co_return co_await tell(object, std::move(peer));
+  co_return co_await report(object, std::move(peer));
 }
 
-asio::awaitable<Outcome> ForeignClusterController::tell(kube::Object foreign_cluster, core::PeerState peer) {
+asio::awaitable<Outcome> ForeignClusterController::report(kube::Object foreign_cluster, core::PeerState peer) {
   kube::json::object status = core::forge_foreign_cluster_status(foreign_cluster, peer, context_.clock.wall());
   if (status == foreign_cluster.status()) co_return Outcome::done();
   kube::Object next = foreign_cluster;

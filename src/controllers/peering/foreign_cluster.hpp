@@ -39,7 +39,7 @@ class ForeignClusterController final : public Runnable {
   /// The state of a peer, from the caches.
   core::PeerState look_at(const std::string& cluster) const;
   /// Writes the status, and reports what is new in it.
-  asio::awaitable<kube::Outcome> tell(kube::Object foreign_cluster, core::PeerState peer);
+  asio::awaitable<kube::Outcome> report(kube::Object foreign_cluster, core::PeerState peer);
   std::vector<kube::Object> objects_of(const Source& source, std::string_view cluster) const;
   void watch(Source& source);
   void enqueue(const std::string& cluster);

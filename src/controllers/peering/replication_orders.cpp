@@ -111,7 +111,7 @@ void ReplicationSession::see_slice(const kube::WorkKey& work, const std::optiona
   orders_.open(order);
 }
 
-void ReplicationSession::tell_silence(bool is_news) {
+void ReplicationSession::report_silence(bool is_news) {
   const auto& note = silence_.note();
   if (is_news)
     for (const Kind& kind : kinds_) {

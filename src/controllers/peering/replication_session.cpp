@@ -37,7 +37,7 @@ constexpr kube::Duration next_looks = 100ms, next_looks_again = 5s;
 /// The pause before the first heartbeat, and after one that the provider does not want.
 constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
 /// The pause between two Events about an object of which the provider has more than is accepted.
-constexpr kube::Duration refusal_told_again = 5min;
+constexpr kube::Duration refusal_reported_again = 5min;
 /// The pause between two checks of rights without a sign that they are gone: watches go on for minutes without them.
 constexpr kube::Duration rights_pause = 1min;
 
@@ -87,7 +87,7 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
                {.answers = [this] { return answers_ == true && withdrawn_ != true; },
                 .liqo_namespace = [this] { return declared_namespace(); },
                 .standing = [this] { return standing_silence(); },
-                .changed = [this](bool is_news) { tell_silence(is_news); }}),
+                .changed = [this](bool is_news) { report_silence(is_news); }}),
       workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
   share_history(provider_);
@@ -177,28 +177,28 @@ void ReplicationSession::enqueue_all() {
   }
 }
 
-void ReplicationSession::tell_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure,
-                                     std::string_view what) {
+void ReplicationSession::report_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure,
+                                       std::string_view what) {
   const bool is_too_much = failure.code() == kube::Errc::too_large;
   if (!failure.is_permanent() && !is_too_much) return;
-  if (is_too_much && !may_tell_refusal(kind, local)) return;
+  if (is_too_much && !may_report_refusal(kind, local)) return;
   context_.events.warning(local, kind.resource, api::reasons::failed_replication,
                           name_of(kind.resource, local) + " " + std::string(what) + " " + peer_.remote +
                               ", which is tried again: " + failure.text() +
                               (is_too_much ? "; have what does not belong there removed" : ""));
 }
 
-bool ReplicationSession::may_tell_refusal(const Kind& kind, const kube::Object& local) {
+bool ReplicationSession::may_report_refusal(const Kind& kind, const kube::Object& local) {
   const kube::TimePoint now = context_.clock.now();
-  auto& told = memory_[{std::string(kind.resource.plural), local.key()}].refusal_told;
+  auto& told = memory_[{std::string(kind.resource.plural), local.key()}].reported_refusal;
   // The provider may change the size, and with it the message, as often as it likes.
-  if (told && now - *told < refusal_told_again) return false;
+  if (told && now - *told < refusal_reported_again) return false;
   told = now;
   return true;
 }
 
-void ReplicationSession::tell_refused_status(const Kind& kind, const kube::Object& local, const std::string& why) {
-  if (!may_tell_refusal(kind, local)) return;
+void ReplicationSession::report_refused_status(const Kind& kind, const kube::Object& local, const std::string& why) {
+  if (!may_report_refusal(kind, local)) return;
   log_.warn("a status does not come home, because it is too large",
             {{"kind", kind.resource.kind}, {"object", local.key()}, {"error", why}});
   context_.events.warning(local, kind.resource, api::reasons::failed_replication,
@@ -208,13 +208,13 @@ void ReplicationSession::tell_refused_status(const Kind& kind, const kube::Objec
 
 Outcome ReplicationSession::failed_at_home(const Kind& kind, const kube::Object& local, kube::Failure failure,
                                            std::string_view what) {
-  tell_failed(kind, local, failure, what);
+  report_failed(kind, local, failure, what);
   return Outcome::retry(std::move(failure));
 }
 
 Outcome ReplicationSession::failed(const Kind& kind, const kube::Object& local, kube::Failure failure) {
   refused_ = refused_ || failure.is_forbidden();
-  tell_failed(kind, local, failure, not_replicated);
+  report_failed(kind, local, failure, not_replicated);
   return Outcome::retry(std::move(failure));
 }
 
@@ -236,7 +236,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
       if (!marked) co_return failed_at_home(kind, *local, std::move(marked.error()), no_status);
       // The cache enqueues the map.
       if (*marked) co_return Outcome::done();
-      tell_kept(work, *local, judged.kept);
+      report_kept(work, *local, judged.kept);
     }
   }
   const std::vector<api::WantedNamespace> missing = look_for_missing(work, local, remote);
@@ -290,7 +290,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
       if (!updated) co_return failed(kind, *local, std::move(updated.error()).in("updating the replica"));
     }
     if (const std::string why = follow->status ? core::refuse_status(kind.resource, *remote) : ""; !why.empty()) {
-      tell_refused_status(kind, *local, why);
+      report_refused_status(kind, *local, why);
     } else if (follow->status) {
       auto written = co_await write_status(kind, work, std::move(*follow->status));
       if (!written) co_return failed_at_home(kind, *local, std::move(written.error()), no_status);
@@ -299,7 +299,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   const auto& trouble = kind.provider->trouble();
   const bool is_too_much = trouble && trouble->code() == kube::Errc::too_large;
   if ((is_too_much || !kind.provider->has_synced()) && core::is_for_peer(*local, peer_)) {
-    if (trouble) tell_failed(kind, *local, *trouble, not_replicated);
+    if (trouble) report_failed(kind, *local, *trouble, not_replicated);
     if (!kind.provider->has_synced()) co_return Outcome::again_after(unknown_pause);
   }
   if (judged.failure) co_return failed(kind, *local, std::move(*judged.failure));
@@ -331,8 +331,8 @@ asio::awaitable<kube::Result<bool>> ReplicationSession::mark_kept(const Kind& ki
   co_return true;
 }
 
-void ReplicationSession::tell_kept(const kube::WorkKey& work, const kube::Object& local,
-                                   std::vector<core::KeptTwin> kept) {
+void ReplicationSession::report_kept(const kube::WorkKey& work, const kube::Object& local,
+                                     std::vector<core::KeptTwin> kept) {
   const auto before = std::exchange(memory_[work].told, {});
   auto& told = memory_[work].told;
   for (core::KeptTwin& twin : kept) {
@@ -341,7 +341,7 @@ void ReplicationSession::tell_kept(const kube::WorkKey& work, const kube::Object
     // The twins were not looked at (again) yet.
     if (twin.why.empty() && known != before.end()) told.insert(*known);
     // A twin that is not reported now is reported by the next look; the annotation names them all.
-    if (twin.why.empty() || (!is_known && !budget_->asides.try_take())) continue;
+    if (twin.why.empty() || (!is_known && !budget_->best_effort.try_take())) continue;
     if (!is_known) context_.events.warning(local, api::kinds::namespace_maps, api::reasons::twin_holds_data, twin.why);
     told.insert_or_assign(std::move(twin.local), std::move(twin.why));
   }

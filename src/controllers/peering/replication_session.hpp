@@ -80,12 +80,12 @@ class ReplicationSession {
   };
   /// The memory of one object. Losing it only costs time.
   struct Memory {
-    std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the requests that end it
-    std::optional<kube::TimePoint> ending_seen;    ///< when the replica was last known to be ending
-    std::string futile_update, futile_status;      ///< patches that changed nothing when they were sent
-    std::optional<kube::TimePoint> refusal_told;   ///< when a surplus at the provider was last reported
-    core::MissingTwins missing;                    ///< of a NamespaceMap
-    std::map<std::string, std::string> told;       ///< of a NamespaceMap: what was reported of a twin, by its namespace
+    std::optional<kube::TimePoint> refused_since;     ///< when the provider began to refuse the requests that end it
+    std::optional<kube::TimePoint> ending_seen;       ///< when the replica was last known to be ending
+    std::string futile_update, futile_status;         ///< patches that changed nothing when they were sent
+    std::optional<kube::TimePoint> reported_refusal;  ///< when a surplus at the provider was last reported
+    core::MissingTwins missing;                       ///< of a NamespaceMap
+    std::map<std::string, std::string> told;  ///< of a NamespaceMap: what was reported of a twin, by its namespace
     /// For a ResourceSlice whose request has changed since it was answered: a digest of that answer.
     std::optional<std::string> outdated_answer;
   };
@@ -99,7 +99,7 @@ class ReplicationSession {
   /// Notes whether the provider's API server could take a replica; null = it has.
   void note_taking(const kube::WorkKey& work, const kube::Failure* failure);
   /// Notifies the subscribers of the note about the provider. `is_news`: reports it to each waiting slice, too.
-  void tell_silence(bool is_news);
+  void report_silence(bool is_news);
   /// The note in the ForeignCluster of the provider.
   core::SilenceNote standing_silence() const;
   /// The namespace of the Lease of the provider's leader, as far as it is declared.
@@ -113,7 +113,7 @@ class ReplicationSession {
   /// Marks on the map at home which twins are kept; returns whether that had to be written.
   asio::awaitable<kube::Result<bool>> mark_kept(const Kind& kind, kube::Object local, TwinDataGuard::Judgement judged);
   /// Reports twins that are kept, once each.
-  void tell_kept(const kube::WorkKey& work, const kube::Object& local, std::vector<core::KeptTwin> kept);
+  void report_kept(const kube::WorkKey& work, const kube::Object& local, std::vector<core::KeptTwin> kept);
   /// Keeps the replica of a map that home does not have any more, because twins are kept, and makes a map at home that
   /// shows them.
   asio::awaitable<kube::Outcome> hold(const Kind& kind, kube::WorkKey work, core::replication_action::Hold plan,
@@ -130,7 +130,7 @@ class ReplicationSession {
   asio::awaitable<kube::Result<void>> update(const Kind& kind, kube::WorkKey work, kube::json::object patch);
   asio::awaitable<kube::Result<void>> write_status(const Kind& kind, kube::WorkKey work, kube::json::object patch);
   /// Reports that a status does not come home; `why`: a clause.
-  void tell_refused_status(const Kind& kind, const kube::Object& local, const std::string& why);
+  void report_refused_status(const Kind& kind, const kube::Object& local, const std::string& why);
   asio::awaitable<void> probe();
   void look_at_clock();
   /// Asks the provider about our rights if something was refused: nothing else shows that they are gone, or back.
@@ -139,10 +139,10 @@ class ReplicationSession {
   /// Sends heartbeats to the provider from time to time.
   asio::awaitable<void> beat();
   /// Reports what an object cannot do because of a failure that lasts until a person acts.
-  void tell_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure, std::string_view what);
+  void report_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure, std::string_view what);
   /// Whether it is time to report an object of which the provider has more than is accepted; if so, that counts as
   /// reported.
-  bool may_tell_refusal(const Kind& kind, const kube::Object& local);
+  bool may_report_refusal(const Kind& kind, const kube::Object& local);
   /// Ends a reconcile after our own API server has refused a write. This is no failure of the provider.
   kube::Outcome failed_at_home(const Kind& kind, const kube::Object& local, kube::Failure failure,
                                std::string_view what);

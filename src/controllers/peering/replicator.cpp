@@ -210,7 +210,7 @@ void Replicator::see_unheard(const PeerKey& key) {
   const kube::TimePoint now = context_.clock.now();
   if (!peer.unheard_since) peer.unheard_since = now;
   const kube::Duration waited = now - *peer.unheard_since;
-  if (waited >= unheard_patience) return tell(key.name);
+  if (waited >= unheard_patience) return notify(key.name);
   sessions_.enqueue_after({key.name, key}, unheard_patience - waited);
 }
 
@@ -261,7 +261,7 @@ void Replicator::see_secret(const kube::Change& secret) {
   if (secret.now) {
     const std::string cluster(cluster_of(*secret.now));
     enqueue_peer({ns, cluster});
-    tell(cluster);
+    notify(cluster);
   }
   // The Secret may have been for another cluster before.
   for (const auto& [key, peer] : peers_)
@@ -274,7 +274,7 @@ void Replicator::enqueue_namespace(const std::string& ns) {
   if (const auto found = secrets_.find(ns); found != secrets_.end() && found->second)
     for (const kube::Object& secret : found->second->objects()) {
       enqueue_peer({ns, std::string(cluster_of(secret))});
-      tell(std::string(cluster_of(secret)));
+      notify(std::string(cluster_of(secret)));
     }
   for (std::size_t i = 0; i < locals_.size(); ++i)
     for (const kube::ObjectKey& key : locals_[i]->store().keys_in(ns)) see_object(core::replicated_kinds()[i], key);
@@ -351,7 +351,7 @@ asio::awaitable<void> Replicator::end_overfull_session(PeerKey key, kube::Object
   log_.warn("replication has stopped", {{"cluster", key.name}, {"namespace", key.ns}, {"error", *peer.trouble}});
   context_.events.warning(secret, kube::resources::secrets, api::reasons::provider_unusable, *peer.trouble);
   co_await stop_session(key);
-  tell(key.name);
+  notify(key.name);
 }
 
 asio::awaitable<kube::Result<void>> Replicator::set_finalizer(const kube::Object& secret, bool wanted) {
@@ -397,7 +397,7 @@ kube::Result<void> Replicator::open(const PeerKey& key, const kube::Object& secr
   entry.credentials = credentials_of(secret);
   entry.session =
       std::make_shared<ReplicationSession>(std::move(peer), std::move(link), home_, budgets_.of(key.name), context_);
-  entry.session->on_health_change([this, key] { tell(key.name); });
+  entry.session->on_health_change([this, key] { notify(key.name); });
   entry.session->on_end([this, key] { enqueue_peer(key); });
   entry.restarts.begin(context_.clock.now());
   entry.session->set_peer_lost(is_lost(key.name));
@@ -433,7 +433,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
       peers_.erase(key);
       log_.info("replication ended", {{"cluster", key.name}, {"namespace", key.ns}});
     }
-    tell(key.name);
+    notify(key.name);
     co_return Outcome::done();
   }
   const kube::Object& secret = secrets.front();
@@ -476,7 +476,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
       context_.events.warning(secret, kube::resources::secrets, api::reasons::credentials_unusable,
                               "nothing is replicated to " + key.name + " with this Secret: " + *peer.trouble);
     }
-    tell(key.name);
+    notify(key.name);
   }
   if (secret.is_deleting()) co_return co_await close(key, secret);
   if (!peers_[key].session) see_unheard(key);

@@ -93,7 +93,7 @@ class Replicator final : public Runnable {
   std::vector<std::string> held_by(const PeerKey& key, bool only_wanted) const;
   /// Has the note about a silent provider withdrawn if no session begins for a minute.
   void see_unheard(const PeerKey& key);
-  void tell(const std::string& cluster) {
+  void notify(const std::string& cluster) {
     if (changed_) changed_(cluster);
   }
 

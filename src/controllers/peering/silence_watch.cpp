@@ -33,7 +33,7 @@ asio::awaitable<void> SilenceWatch::run() {
     if (judge_.is_look_due(context_.clock.now())) co_await look();
     if (judge_.take_wake()) orders_->wake(context_.clock.now());
     orders_->catch_up(context_.clock.now());
-    tell();
+    report();
     if (note_ && note_->words.empty()) co_await orders_->any().wait();
     co_await context_.clock.sleep(pause);
   }
@@ -53,7 +53,7 @@ asio::awaitable<void> SilenceWatch::look() {
   judge_.not_looked(is_hidden ? core::SilenceJudge::NoLook::hidden : core::SilenceJudge::NoLook::failed, now());
 }
 
-void SilenceWatch::tell() {
+void SilenceWatch::report() {
   if (!note_ && !judge_.is_settled(context_.clock.now())) return;
   if (note_ == judge_.note()) return;
   const std::string words = core::without_count(judge_.note().words);

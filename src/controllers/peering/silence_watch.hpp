@@ -42,7 +42,7 @@ class SilenceWatch {
  private:
   core::Moment now() const { return {.at = context_.clock.now(), .wall = context_.clock.wall()}; }
   asio::awaitable<void> look();
-  void tell();
+  void report();
 
   kube::Api& provider_;
   std::shared_ptr<ProviderOrders> orders_;

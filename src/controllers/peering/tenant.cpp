@@ -83,9 +83,9 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
       [this](const kube::Change& tenant) {
         const kube::Object* before = tenant.previous();
         if (before && (!tenant.now || tenant.now->uid() != before->uid())) {
-          told_conditions_.erase(std::string(before->uid()));
-          told_namesakes_.erase(std::string(before->uid()));
-          told_policies_.erase(std::string(before->uid()));
+          reported_conditions_.erase(std::string(before->uid()));
+          reported_namesakes_.erase(std::string(before->uid()));
+          reported_policies_.erase(std::string(before->uid()));
           heartbeats_.erase(std::string(before->uid()));
           deleted_up_to_.erase(std::string(before->uid()));
         }
@@ -160,9 +160,9 @@ void TenantController::refuse(const kube::Object& tenant, std::string_view reaso
   context_.events.warning(tenant, api::kinds::tenants, reason, std::move(text));
 }
 
-void TenantController::tell_condition(const kube::Object& tenant) {
+void TenantController::report_condition(const kube::Object& tenant) {
   const api::TenantCondition now = api::Tenant(tenant).condition();
-  const auto [known, is_new] = told_conditions_.try_emplace(std::string(tenant.uid()), now);
+  const auto [known, is_new] = reported_conditions_.try_emplace(std::string(tenant.uid()), now);
   const bool changed = std::exchange(known->second, now) != now;
   if (!changed && (!is_new || now == api::TenantCondition::active)) return;
   const char* line = now == api::TenantCondition::drained    ? "tenant drained"
@@ -171,8 +171,8 @@ void TenantController::tell_condition(const kube::Object& tenant) {
   log_.info(line, {{"tenant", tenant.key()}, {"cluster", api::Tenant(tenant).cluster_id()}});
 }
 
-void TenantController::tell_namesake(const kube::Object& tenant, std::string binding) {
-  std::string& told = told_namesakes_[std::string(tenant.uid())];
+void TenantController::report_namesake(const kube::Object& tenant, std::string binding) {
+  std::string& told = reported_namesakes_[std::string(tenant.uid())];
   if (told == binding) return;
   told = std::move(binding);
   log_.warn("the consumer's ID is the name of somebody in this cluster",
@@ -204,7 +204,7 @@ bool TenantController::ends_pods(const kube::Object& tenant) const {
 }
 
 asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Object tenant) {
-  tell_condition(tenant);
+  report_condition(tenant);
   const api::Tenant view(tenant);
   const std::string ns(tenant.ns()), peer(view.cluster_id());
   KUBE_CO_TRYV(co_await mark_slices(ns, peer, view.condition() != api::TenantCondition::active));
@@ -230,7 +230,7 @@ asio::awaitable<kube::Result<bool>> TenantController::has_namesake(kube::Object 
              " already, and the consumer would inherit its rights: rename either, or, where the binding is meant for "
              "this consumer, give it the label liqo.io/remote-cluster-id=" +
              peer + " (the log of liqod says which it is)");
-  tell_namesake(tenant, std::move(namesake));
+  report_namesake(tenant, std::move(namesake));
   co_return true;
 }
 
@@ -245,7 +245,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   if (tenant.is_deleting()) co_return co_await tear_down(tenant, peer);
   // Nothing can be created in a namespace that is being deleted, not even an Event.
   if (namespaces_.is_ending(key.ns) || is_misplaced(tenant)) co_return Outcome::done();
-  tell_policy(tenant);
+  report_policy(tenant);
   kube::Api& home = context_.home.api();
   KUBE_CO_TRYV(co_await add_finalizer(home, *tenants_, tenant, api::finalizers::tenant));
 

@@ -85,12 +85,12 @@ class TenantController final : public Runnable {
   bool has_other_tenant(const kube::Object& tenant) const;
   void refuse(const kube::Object& tenant, std::string_view reason, std::string text);
   /// Logs the condition of a Tenant if it has changed since it was last logged.
-  void tell_condition(const kube::Object& tenant);
+  void report_condition(const kube::Object& tenant);
   /// Logs the binding for which a Tenant is refused, if it has changed since it was last logged.
-  void tell_namesake(const kube::Object& tenant, std::string binding);
+  void report_namesake(const kube::Object& tenant, std::string binding);
   /// Sends Warnings on a Tenant and its namespace about a policy that cannot be parsed: for each reason once in half an
   /// hour.
-  void tell_policy(const kube::Object& tenant);
+  void report_policy(const kube::Object& tenant);
   void see_slice(const kube::ObjectKey& key);
   void see_shadow_pod(const kube::ObjectKey& key);
   void see_pod(const kube::ObjectKey& key);
@@ -100,9 +100,9 @@ class TenantController final : public Runnable {
   CertificateIssuer issuer_;
   kube::InformerHandle tenants_, slices_, shadow_pods_, pods_, consumer_namespaces_, cluster_bindings_;
   kube::Log log_{"tenant"};
-  std::map<std::string, api::TenantCondition, std::less<>> told_conditions_;  ///< as they were logged, by the UID
-  std::map<std::string, std::string, std::less<>> told_namesakes_;            ///< bindings in the log, by the UID
-  kube::Repeats told_leader_;              ///< why consumers cannot see the leader, as it was logged
+  std::map<std::string, api::TenantCondition, std::less<>> reported_conditions_;  ///< as they were logged, by the UID
+  std::map<std::string, std::string, std::less<>> reported_namesakes_;            ///< bindings in the log, by the UID
+  kube::Repeats logged_leader_;            ///< why consumers cannot see the leader, as it was logged
   kube::TimePoint leader_hidden_until_{};  ///< the binding was refused, and is not tried again before
   struct Heartbeat {
     std::string time;  ///< as the consumer has written it
@@ -111,7 +111,7 @@ class TenantController final : public Runnable {
   };
   std::map<std::string, Heartbeat, std::less<>> heartbeats_;  ///< the last of each, by the UID
   /// Why a policy is unreadable, and until when that need not be reported again; by the UID.
-  std::map<std::string, std::pair<std::string, kube::TimePoint>, std::less<>> told_policies_;
+  std::map<std::string, std::pair<std::string, kube::TimePoint>, std::less<>> reported_policies_;
   /// The last deleted ShadowPod of a drained Tenant, while some are left; by the UID.
   std::map<std::string, kube::ObjectKey, std::less<>> deleted_up_to_;
   kube::Controller controller_;

@@ -26,7 +26,7 @@ asio::awaitable<void> TenantController::let_see_leader(std::string consumer) {
   // An older chart has no such role: the consumer then reports only what it sees itself.
   const kube::TimePoint now = context_.clock.now();
   if (bound.error().is_forbidden() || bound.error().is_not_found()) leader_hidden_until_ = now + refusal_pause;
-  if (const auto held_back = told_leader_.note(bound.error().text(), now))
+  if (const auto held_back = logged_leader_.note(bound.error().text(), now))
     log_.warn("the consumer cannot see whether liqod runs here",
               {{"cluster", consumer}, {"error", bound.error()}, {"others_since", *held_back}});
 }

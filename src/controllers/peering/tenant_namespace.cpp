@@ -85,7 +85,7 @@ std::vector<std::string> TenantNamespaces::readable() const {
   return found;
 }
 
-void TenantNamespaces::tell(const kube::ObjectKey& key) const {
+void TenantNamespaces::notify(const kube::ObjectKey& key) const {
   for (const Handler& reader : readers_) reader(key);
 }
 
@@ -116,7 +116,7 @@ bool TenantNamespaces::has_guarded(std::string_view ns) const {
 }
 
 void TenantNamespaces::see_secrets(const kube::ObjectKey& key) {
-  tell(key);
+  notify(key);
   const auto binding = bindings_->find(own_binding(key.ns));
   if (!binding) return;
   const bool held = binding->has_finalizer(api::finalizers::tenant_namespace);
@@ -158,7 +158,7 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
   const std::string ns = work.object.name;
   if (peer_of(ns).empty()) {
     entries_.erase(ns);
-    tell({ns, ""});
+    notify({ns, ""});
     if (!is_ending(ns)) co_return Outcome::done();
     KUBE_CO_TRY(released, co_await release_rights(ns));
     co_return released ? Outcome::done() : Outcome::again_after(ending_pause);
@@ -193,7 +193,7 @@ asio::awaitable<Outcome> TenantNamespaces::reconcile(kube::WorkKey work) {
     secrets = context_.home.acquire({.resource = kube::resources::secrets, .ns = ns});
     secrets.subscribe([this](const kube::ObjectKey& key) { see_secrets(key); }, [this, ns] { see_secrets({ns, ""}); });
   }
-  tell({ns, ""});
+  notify({ns, ""});
   co_return Outcome::done();
 }
 

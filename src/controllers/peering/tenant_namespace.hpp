@@ -67,7 +67,7 @@ class TenantNamespaces final : public Runnable {
   bool has_credentials(std::string_view ns) const;
   bool has_guarded(std::string_view ns) const;
   void see_secrets(const kube::ObjectKey& key);
-  void tell(const kube::ObjectKey& key) const;
+  void notify(const kube::ObjectKey& key) const;
 
   Context context_;
   kube::OwnUser user_;

@@ -19,7 +19,7 @@ namespace json = kube::json;
 /// The number of pods that are looked at in one turn of the loop.
 constexpr std::size_t max_looked_at_in_a_turn = 50;
 /// An API server forgets an Event within an hour.
-constexpr kube::Duration time_told = std::chrono::minutes(30);
+constexpr kube::Duration time_reported = std::chrono::minutes(30);
 constexpr std::string_view grace_field = "deletionGracePeriodSeconds";
 
 }  // namespace
@@ -49,20 +49,20 @@ asio::awaitable<kube::Result<void>> TenantController::shorten_grace(kube::Object
   co_return kube::Result<void>();
 }
 
-void TenantController::tell_policy(const kube::Object& tenant) {
+void TenantController::report_policy(const kube::Object& tenant) {
   const std::string uid(tenant.uid()), consumer(api::Tenant(tenant).cluster_id()),
       policy(namespaces_.annotation(tenant.ns(), api::annotations::pod_policy));
   std::string why = core::admission::why_unreadable(policy);
   const bool is_readable = why.empty();
   if (is_readable) why = core::admission::mistaken_service_type(policy);
   if (why.empty()) {
-    told_policies_.erase(uid);
+    reported_policies_.erase(uid);
     return;
   }
-  auto& [told, quiet_until] = told_policies_[uid];
+  auto& [told, quiet_until] = reported_policies_[uid];
   const kube::TimePoint now = context_.clock.now();
   const bool is_told = told == why && now < quiet_until;
-  if (!is_told) quiet_until = now + time_told;
+  if (!is_told) quiet_until = now + time_reported;
   controller_.enqueue_after({std::string(tenant.ns()), tenant.key()}, quiet_until - now);
   if (is_told) return;
   told = std::move(why);

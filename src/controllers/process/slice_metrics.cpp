@@ -13,7 +13,7 @@ namespace liqo::controllers {
 SliceMetrics::SliceMetrics(kube::InformerSet& home, kube::Metrics& metrics)
     : metrics_(metrics),
       slices_(home.acquire({.resource = api::kinds::resource_slices})),
-      figures_(
+      usage_(
           slices_, [this](const kube::Object& slice) { return read(slice); },
           [this](const kube::ObjectKey& key, const auto* before, const auto* now) {
             if (is_shown_ && !(before && now && *before == *now)) update(key.name);
@@ -23,24 +23,24 @@ std::optional<SliceMetrics::Usage> SliceMetrics::read(const kube::Object& slice)
   const api::ResourceSlice view(slice);
   if (!view.is_local()) return std::nullopt;
   ++reads_;
-  Usage figures{.cluster = std::string(slice.label(api::labels::remote_cluster_id)),
-                .is_accepted = view.is_accepted(api::slice_conditions::resources),
-                .amounts = {}};
+  Usage usage{.cluster = std::string(slice.label(api::labels::remote_cluster_id)),
+              .is_accepted = view.is_accepted(api::slice_conditions::resources),
+              .amounts = {}};
   // A resource that was granted without being requested has a name that the provider chose.
   std::set<std::string> names(core::common_resources.begin(), core::common_resources.end());
   for (const auto& asked : view.requested()) names.emplace(asked.key());
   for (const std::string& resource : names)
-    figures.amounts.push_back({.resource = resource,
-                               .requested = core::amount_of(view.requested(), resource),
-                               .granted = core::amount_of(view.granted(), resource)});
-  return figures;
+    usage.amounts.push_back({.resource = resource,
+                             .requested = core::amount_of(view.requested(), resource),
+                             .granted = core::amount_of(view.granted(), resource)});
+  return usage;
 }
 
-void SliceMetrics::set(const kube::ObjectKey& key, const Usage& figures) {
-  kube::Labels labels{{"cluster_id", figures.cluster}, {"slice", key.name}};
+void SliceMetrics::set(const kube::ObjectKey& key, const Usage& usage) {
+  kube::Labels labels{{"cluster_id", usage.cluster}, {"slice", key.name}};
   std::map<kube::Labels, double> requested, granted;
-  const std::map<kube::Labels, double> accepted{{labels, figures.is_accepted ? 1 : 0}};
-  for (const Amounts& amounts : figures.amounts) {
+  const std::map<kube::Labels, double> accepted{{labels, usage.is_accepted ? 1 : 0}};
+  for (const Amounts& amounts : usage.amounts) {
     labels["resource"] = amounts.resource;
     if (amounts.requested) requested[labels] = *amounts.requested;
     if (amounts.granted) granted[labels] = *amounts.granted;
@@ -57,11 +57,11 @@ void SliceMetrics::set(const kube::ObjectKey& key, const Usage& figures) {
 
 void SliceMetrics::update(const std::string& name) {
   std::erase_if(gauges_, [&](const auto& entry) {
-    const auto* figures = entry.first.name == name ? figures_.find(entry.first) : nullptr;
-    return entry.first.name == name && (!figures || !*figures);
+    const auto* usage = entry.first.name == name ? usage_.find(entry.first) : nullptr;
+    return entry.first.name == name && (!usage || !*usage);
   });
-  for (const auto& [key, figures] : figures_.all())
-    if (key.name == name && figures) set(key, *figures);
+  for (const auto& [key, usage] : usage_.all())
+    if (key.name == name && usage) set(key, *usage);
 }
 
 void SliceMetrics::show(bool shown) {
@@ -69,8 +69,8 @@ void SliceMetrics::show(bool shown) {
   is_shown_ = shown;
   gauges_.clear();
   if (!shown) return;
-  for (const auto& [key, figures] : figures_.all())
-    if (figures) set(key, *figures);
+  for (const auto& [key, usage] : usage_.all())
+    if (usage) set(key, *usage);
 }
 
 }  // namespace liqo::controllers

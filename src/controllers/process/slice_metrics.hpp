@@ -41,7 +41,7 @@ class SliceMetrics {
   /// Updates the gauges of the slices of that name in all tenant namespaces: those for the same cluster share their
   /// series.
   void update(const std::string& name);
-  void set(const kube::ObjectKey& key, const Usage& figures);
+  void set(const kube::ObjectKey& key, const Usage& usage);
 
   struct Gauges {
     kube::GaugeSet requested, granted, accepted;
@@ -51,7 +51,7 @@ class SliceMetrics {
   bool is_shown_ = false;
   std::map<kube::ObjectKey, Gauges> gauges_;
   kube::InformerHandle slices_;
-  kube::View<std::optional<Usage>> figures_;
+  kube::View<std::optional<Usage>> usage_;
 };
 
 }  // namespace liqo::controllers

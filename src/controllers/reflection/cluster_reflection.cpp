@@ -22,7 +22,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
       context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       templates_(context),
-      references_(context.home, [this](const std::string& ns) { tell_references(ns); }),
+      references_(context.home, [this](const std::string& ns) { report_references(ns); }),
       endpoints_(
           context.home, context.settings.peering.pod_cidrs,
           [this](const std::string& ns) { return reflected_.contains(ns); },
@@ -235,8 +235,8 @@ void ClusterReflection::take_rules(const kube::Object& decides) {
   if (!rules_) return;
   for (const Reflecting& each : reflectors_) each.reflector->set_forging(forging_of(&decides));
   switch_kinds();
-  tell_differences(decides);
-  tell_custom_state(decides);
+  report_differences(decides);
+  report_custom_state(decides);
 }
 
 void ClusterReflection::switch_kinds() {
@@ -251,7 +251,7 @@ void ClusterReflection::switch_kinds() {
     for (const auto& [local, remote] : reflected_) {
       if (each.is_on) {
         each.reflector->start_namespace(local, remote);
-        tell_references(local);
+        report_references(local);
       } else {
         each.reflector->stop_namespace(local);
       }
@@ -259,7 +259,7 @@ void ClusterReflection::switch_kinds() {
   }
 }
 
-void ClusterReflection::tell_differences(const kube::Object& decides) {
+void ClusterReflection::report_differences(const kube::Object& decides) {
   for (const auto& [key, node] : nodes_of_provider_) {
     auto own = rules_of(node);
     if (!own) continue;
@@ -281,19 +281,19 @@ void ClusterReflection::tell_differences(const kube::Object& decides) {
   }
 }
 
-void ClusterReflection::tell_custom_state(const kube::Object& decides) {
+void ClusterReflection::report_custom_state(const kube::Object& decides) {
   if (context_.settings.reflection.custom_resources.empty()) return;
   core::CustomState state = custom_state();
   const bool is_bad = state.reflected == core::CustomState::Reflected::no;
-  const bool is_news = told_custom_.reflected != state.reflected || !told_custom_at_ ||
-                       context_.clock.now() - *told_custom_at_ >= reflector::tell_again_after;
+  const bool is_news = reported_custom_.reflected != state.reflected || !reported_custom_at_ ||
+                       context_.clock.now() - *reported_custom_at_ >= reflector::report_again_after;
   // Part of the message comes from the provider, and may change at each look: the condition of the Node has it.
-  if (state == told_custom_ || (is_bad && !is_news)) return;
+  if (state == reported_custom_ || (is_bad && !is_news)) return;
   if (is_bad) {
     context_.events.warning(decides, api::kinds::virtual_nodes, api::reasons::custom_not_reflected, state.message);
-    told_custom_at_ = context_.clock.now();
+    reported_custom_at_ = context_.clock.now();
   }
-  told_custom_ = std::move(state);
+  reported_custom_ = std::move(state);
 }
 
 void ClusterReflection::warn(const kube::Object& virtual_node, std::string_view reason, std::string message) {
@@ -339,7 +339,7 @@ void ClusterReflection::reflect_mapped() {
       if (each.is_on) each.reflector->start_namespace(local, remote);
     copy_events_.start_namespace(local, remote);
     reflected_[local] = remote;
-    tell_references(local);
+    report_references(local);
   }
   offer_statuses();
 }
@@ -363,7 +363,7 @@ void ClusterReflection::offer_statuses() {
   }
 }
 
-void ClusterReflection::tell_references(const std::string& ns) {
+void ClusterReflection::report_references(const std::string& ns) {
   const std::set<std::string> names = references_.of(ns);
   for (const Reflecting& each : reflectors_) each.reflector->set_references(ns, names, references_.needs_all(ns));
 }

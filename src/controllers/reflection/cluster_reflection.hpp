@@ -81,8 +81,8 @@ class ClusterReflection {
   void take_rules(const kube::Object& decides);
   void switch_kinds();
   /// Reports to the other virtual nodes that copies do not follow their rules.
-  void tell_differences(const kube::Object& decides);
-  void tell_custom_state(const kube::Object& decides);
+  void report_differences(const kube::Object& decides);
+  void report_custom_state(const kube::Object& decides);
   void warn(const kube::Object& virtual_node, std::string_view reason, std::string message);
   asio::awaitable<void> read_rules_first();
   /// Reflects the mapped namespaces, if the rules are known.
@@ -90,7 +90,7 @@ class ClusterReflection {
   /// Registers the kinds and namespaces whose statuses may come home from this provider. Another provider may take the
   /// ones that this one does not.
   void offer_statuses();
-  void tell_references(const std::string& ns);
+  void report_references(const std::string& ns);
   core::ForgingContext forging_of(const kube::Object* decides) const;
   /// Whether the twin of a namespace has copies of its users' objects, including claims.
   bool has_copies(const std::string& local) const;
@@ -121,8 +121,8 @@ class ClusterReflection {
   std::optional<Rules> rules_;                  ///< of copies; none: they are not known, and nothing is reflected
   std::map<kube::ObjectKey, Rules> differing_;  ///< of virtual nodes to which it was reported that theirs do not hold
   std::string warned_;                          ///< the last warning about the rules
-  core::CustomState told_custom_;               ///< what was last reported of custom resources, and when
-  std::optional<kube::TimePoint> told_custom_at_;
+  core::CustomState reported_custom_;           ///< what was last reported of custom resources, and when
+  std::optional<kube::TimePoint> reported_custom_at_;
   kube::Log log_;
 };
 

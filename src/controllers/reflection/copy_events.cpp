@@ -108,7 +108,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   bool is_undecided = false;
   for (const core::CopyWarning& warning : warnings) {
     if (!twin->warnings->is_news(warning, context_.clock.now())) continue;
-    if (!co_await tell(local, twin, warning)) {
+    if (!co_await report(local, twin, warning)) {
       is_undecided = true;
       twin->warnings->postpone(warning);
     }
@@ -119,7 +119,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   co_return later;
 }
 
-asio::awaitable<bool> CopyEvents::tell(std::string local, Shared twin, core::CopyWarning warning) {
+asio::awaitable<bool> CopyEvents::report(std::string local, Shared twin, core::CopyWarning warning) {
   Found found = source_.find(local, warning);
   if (warning.kind == api::kinds::claims.kind) {
     auto claim = co_await find_claim(twin->remote, warning);

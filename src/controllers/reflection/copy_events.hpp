@@ -57,7 +57,7 @@ class CopyEvents {
 
   asio::awaitable<kube::Outcome> look(kube::WorkKey key);
   /// Reports a warning; false = it could not be reported yet.
-  asio::awaitable<bool> tell(std::string local, Shared twin, core::CopyWarning warning);
+  asio::awaitable<bool> report(std::string local, Shared twin, core::CopyWarning warning);
   asio::awaitable<kube::Result<Found>> find_claim(std::string remote, core::CopyWarning warning);
   void begin();
   bool is_current(const std::string& local, const Shared& twin) const;

@@ -61,7 +61,7 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   ns_->notes().replaced.erase(key.name);
   ns_->notes().unsure.erase(key.name);
   ns_->queue().note_look(local.name());
-  tell_notes(local);
+  report_notes(local);
   ns_->notes().counters.add_reflected(context_.series_of(ns_->home().ns()));
   if (context_.copied) context_.copied(ns_->home().ns());
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
@@ -95,7 +95,7 @@ asio::awaitable<Outcome> CopyWriter::end_refused(kube::Object local, action::App
   co_return Outcome::retry(std::move(failure));
 }
 
-void CopyWriter::tell_notes(const kube::Object& local) {
+void CopyWriter::report_notes(const kube::Object& local) {
   auto& without_notes = ns_->notes().without_notes;
   const auto without = without_notes.find(std::string(local.name()));
   if (without == without_notes.end() || std::exchange(without->second, true)) return;

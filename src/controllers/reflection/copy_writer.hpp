@@ -31,7 +31,7 @@ class CopyWriter {
   asio::awaitable<kube::Outcome> end_refused(kube::Object local, reflection::reflection_action::Apply wanted,
                                              kube::Failure failure);
   /// Reports once that a copy lacks the annotations of controllers at home.
-  void tell_notes(const kube::Object& local);
+  void report_notes(const kube::Object& local);
 
   std::shared_ptr<ReflectedNamespace> ns_;
   NamespaceContext& context_;

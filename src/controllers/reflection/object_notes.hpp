@@ -15,7 +15,7 @@ namespace liqo::reflector {
 
 /// Entries are by the name of the object at home, unless a comment says otherwise.
 struct ObjectNotes {
-  struct Told {
+  struct Reported {
     kube::TimePoint at{};
     bool lacks = false;
   };
@@ -28,8 +28,8 @@ struct ObjectNotes {
     std::size_t turn_bytes = 0;           ///< for how many bytes it is reserved
   };
 
-  std::set<std::string> referring;   ///< objects whose references were passed on
-  std::map<std::string, Told> told;  ///< the reports that copies lack something
+  std::set<std::string> referring;       ///< objects whose references were passed on
+  std::map<std::string, Reported> told;  ///< the reports that copies lack something
   /// Objects that are never reflected: UID and reason, as reported.
   std::map<std::string, std::string> disabled;
   /// Objects whose copies lack the annotations of controllers at home, because they were refused with them, and whether

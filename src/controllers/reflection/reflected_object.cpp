@@ -35,8 +35,8 @@ asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
     source_ = local_ ? local_->version_number() : 0;
   }
   forge();
-  tell_references();
-  tell_left_out();
+  report_references();
+  report_left_out();
   if (auto end = end_if_as_wished()) co_return std::move(*end);
   // A copy that is to be immutable needs a read: an apply on another owner's object would make that immutable, and
   // CopyWriter::give_back() could not undo it.
@@ -76,7 +76,7 @@ std::optional<Outcome> ReflectedObject::end_without_reading() {
   if (!is_at_home_) ns_->home().referred().erase(name_);
   const Copy* known = ns_->twin().copies().find(remote_name_);
   if (!is_at_home_ && !known) {
-    tell_references();
+    report_references();
     ns_->forget(name_, remote_name_);
     return Outcome::done();
   }
@@ -142,7 +142,7 @@ asio::awaitable<Outcome> ReflectedObject::carry_out(reflection::ReflectionPlan p
     co_return co_await writer.trim(std::move(*local_), std::move(*remote_), kube::json::serialize(trim->patch));
   if (remote_ && remote_->is_deleting() && is_wanted_) co_return Outcome::again_after(deletion_pause);
   const auto* keep = std::get_if<action::Keep>(&plan);
-  if (keep) tell_disabled(keep->message);
+  if (keep) report_disabled(keep->message);
   if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local_)
     context_.events.warning(*local_, context_.kind.resource, api::reasons::failed_reflection, refuse->message);
   co_return co_await leave(keep != nullptr);
@@ -198,7 +198,7 @@ void ReflectedObject::settle() {
   ns_->twin().copies().settle(*remote_, wish_, source_, is_ours);
 }
 
-void ReflectedObject::tell_references() {
+void ReflectedObject::report_references() {
   if (!context_.kind.secrets_of || !context_.on_references || !ns_->is_current()) return;
   std::vector<std::string> secrets = is_wanted_ ? context_.kind.secrets_of(*local_) : std::vector<std::string>();
   if (secrets.empty() && ns_->notes().referring.erase(name_) == 0) return;
@@ -206,7 +206,7 @@ void ReflectedObject::tell_references() {
   context_.on_references(ns_->home().ns(), name_, std::move(secrets));
 }
 
-void ReflectedObject::tell_left_out() {
+void ReflectedObject::report_left_out() {
   if (!context_.kind.left_out) return;
   std::string words = is_wanted_ ? context_.kind.left_out(*local_, context_.forging) : "";
   auto& told = ns_->notes().told;
@@ -216,12 +216,12 @@ void ReflectedObject::tell_left_out() {
     return;
   }
   const kube::TimePoint now = context_.clock.now();
-  const bool was_told = known != told.end() && (known->second.lacks || now - known->second.at < tell_again_after);
+  const bool was_told = known != told.end() && (known->second.lacks || now - known->second.at < report_again_after);
   if (!was_told) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
   told[name_] = {.at = was_told ? known->second.at : now, .lacks = true};
 }
 
-void ReflectedObject::tell_disabled(const std::string& message) {
+void ReflectedObject::report_disabled(const std::string& message) {
   if (!local_ || message.empty()) return;
   std::string words = std::string(local_->uid()) + message;
   if (std::exchange(ns_->notes().disabled[name_], words) != words)

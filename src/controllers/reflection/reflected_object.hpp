@@ -40,11 +40,11 @@ class ReflectedObject {
   /// Notes that the copy that was read needs no change.
   void settle();
   /// Passes on to which Secrets the object refers, if it is wanted.
-  void tell_references();
+  void report_references();
   /// Reports once what the copy lacks of the object, if it is wanted.
-  void tell_left_out();
+  void report_left_out();
   /// Reports once why the object is never reflected; "" = nothing to report.
-  void tell_disabled(const std::string& message);
+  void report_disabled(const std::string& message);
 
   std::shared_ptr<ReflectedNamespace> ns_;
   NamespaceContext& context_;

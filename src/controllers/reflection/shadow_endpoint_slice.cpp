@@ -224,8 +224,8 @@ core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& 
   return plan;
 }
 
-void ShadowEndpointSliceController::tell(const kube::Object& shadow, const kube::Object* live,
-                                         const core::EndpointSlicePlan& plan) {
+void ShadowEndpointSliceController::report(const kube::Object& shadow, const kube::Object* live,
+                                           const core::EndpointSlicePlan& plan) {
   const auto known = memory_.find(shadow.key());
   if (known == memory_.end()) return;
   Memory& memory = known->second;
@@ -316,7 +316,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
       wanted = plan(*shadow, &*live);
     }
   }
-  tell(*shadow, live ? &*live : nullptr, wanted);
+  report(*shadow, live ? &*live : nullptr, wanted);
   if (auto* ends = std::get_if<action::Remove>(&wanted.action)) co_return co_await remove(key, std::move(ends->uid));
   if (auto* due = std::get_if<action::Apply>(&wanted.action))
     co_return co_await write(*shadow, std::move(live), std::move(due->wanted));

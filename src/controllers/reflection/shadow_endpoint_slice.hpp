@@ -60,7 +60,7 @@ class ShadowEndpointSliceController final : public Runnable {
   /// Stops counting the endpoints of a ShadowEndpointSlice.
   void give_back(Memory& memory);
   /// Reports what is left out or refused, unless that was reported before.
-  void tell(const kube::Object& shadow, const kube::Object* live, const core::EndpointSlicePlan& plan);
+  void report(const kube::Object& shadow, const kube::Object* live, const core::EndpointSlicePlan& plan);
   /// The consumer whose twin a namespace is; "" = it is no twin.
   std::string consumer_of(const std::string& ns) const;
   const Consumer& look_at(const std::string& consumer);

@@ -44,7 +44,7 @@ asio::awaitable<std::expected<std::uint64_t, kube::Outcome>> StatusGatherer::bri
     kube::Failure failure(kube::Errc::invalid_input,
                           "the status of the copy in cluster " + context_.forging.clusters.remote +
                               " does not come home: it is larger than " + std::to_string(max_status >> 10) + " KiB");
-    tell_failed(local, failure);
+    report_failed(local, failure);
     co_return std::unexpected(end_failed(remote_name, std::move(failure)));
   }
   if (!ns_->is_current()) co_return local.version_number();
@@ -64,7 +64,7 @@ asio::awaitable<std::expected<std::uint64_t, kube::Outcome>> StatusGatherer::bri
     kube::Failure failure =
         std::move(written.error()).in("bringing home the status of the copy in " + ns_->twin().ns());
     // The watch shows that an object is gone.
-    if (failure.is_permanent() && !failure.is_not_found()) tell_failed(wanted, failure);
+    if (failure.is_permanent() && !failure.is_not_found()) report_failed(wanted, failure);
     co_return std::unexpected(end_failed(remote_name, std::move(failure)));
   }
   ns_->look_soon();
@@ -87,11 +87,11 @@ kube::Duration StatusGatherer::take_turn(const std::string& name, std::size_t by
   return 0s;
 }
 
-void StatusGatherer::tell_failed(const kube::Object& local, const kube::Failure& failure) {
+void StatusGatherer::report_failed(const kube::Object& local, const kube::Failure& failure) {
   ObjectNotes::Gathered& gathered = ns_->notes().gathered[std::string(local.name())];
   const kube::TimePoint now = context_.clock.now();
   // The provider chooses the words, so each failure may look new: the time since the last Event counts, not the text.
-  if (gathered.told && now - *gathered.told < tell_again_after) return;
+  if (gathered.told && now - *gathered.told < report_again_after) return;
   gathered.told = now;
   context_.events.warning(local, context_.kind.resource, api::reasons::failed_reflection, failure.text());
 }

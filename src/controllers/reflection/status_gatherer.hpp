@@ -35,7 +35,7 @@ class StatusGatherer {
   /// memory meanwhile.
   kube::Duration take_turn(const std::string& name, std::size_t bytes);
   /// Reports that a status cannot be written, and again after a while.
-  void tell_failed(const kube::Object& local, const kube::Failure& failure);
+  void report_failed(const kube::Object& local, const kube::Failure& failure);
   /// Ends the look after a failure to bring a status home; the Outcome says when to try again.
   kube::Outcome end_failed(const std::string& remote_name, kube::Failure failure);
 

@@ -37,7 +37,7 @@ class StatusSources {
   /// Adds a scope that the source reflects; remove() takes it out again. Both are idempotent.
   void add(const Scope& scope, const Source& source) {
     std::set<Source>& of_scope = sources_[scope];
-    if (of_scope.insert(source).second && is_source(scope, source) && of_scope.size() > 1) tell(scope);
+    if (of_scope.insert(source).second && is_source(scope, source) && of_scope.size() > 1) notify(scope);
   }
   void remove(Scope scope, const Source& source) {
     const auto found = sources_.find(scope);
@@ -47,7 +47,7 @@ class StatusSources {
     if (found->second.empty())
       sources_.erase(found);
     else if (was_source)
-      tell(scope);
+      notify(scope);
   }
   bool is_source(const Scope& scope, const Source& source) const {
     const auto found = sources_.find(scope);
@@ -55,7 +55,7 @@ class StatusSources {
   }
 
  private:
-  void tell(const Scope& scope) const {
+  void notify(const Scope& scope) const {
     if (const auto source = changed_.find(*sources_.at(scope).begin()); source != changed_.end()) source->second(scope);
   }
 

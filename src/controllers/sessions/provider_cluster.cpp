@@ -83,11 +83,11 @@ std::string ProviderCluster::blockage() const {
 
 void ProviderCluster::join(PodController& pods) {
   pods_.insert(&pods);
-  if (addresses_) tell_addresses(pods);
+  if (addresses_) notify_addresses(pods);
   if (mapping_) pods.set_mapping(*mapping_);
 }
 
-void ProviderCluster::tell_addresses(PodController& pods) const {
+void ProviderCluster::notify_addresses(PodController& pods) const {
   pods.set_addresses(*addresses_);
   pods.set_withdrawal(withdrawal_);
   pods.set_silence(silence_);
@@ -136,7 +136,7 @@ bool ProviderCluster::read_addresses() {
   withdrawal_ = core::withdrawal_note(*peer);
   silence_ = core::silence_note(*peer);
   reflection_.set_network(configurations);
-  for (PodController* pods : pods_) tell_addresses(*pods);
+  for (PodController* pods : pods_) notify_addresses(*pods);
   return true;
 }
 

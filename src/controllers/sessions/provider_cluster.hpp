@@ -67,7 +67,7 @@ class ProviderCluster {
   /// Passes the declared addresses to the pods, once the objects that declare them are known. Returns whether they are.
   bool read_addresses();
   asio::awaitable<void> read_addresses_first();
-  void tell_addresses(PodController& pods) const;
+  void notify_addresses(PodController& pods) const;
 
   kube::ObjectKey home_;  ///< the tenant namespace here, and the cluster that it is of
   Context context_;

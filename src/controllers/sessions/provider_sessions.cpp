@@ -250,8 +250,8 @@ void ProviderSessions::refuse(const kube::Object& virtual_node, kube::Failure fa
   changed_(key);
 }
 
-void ProviderSessions::tell_blockage(const kube::ObjectKey& key, const std::string& blockage) {
-  if (blockage.empty() == std::exchange(entries_[key].told_blockage, blockage).empty()) return;
+void ProviderSessions::report_blockage(const kube::ObjectKey& key, const std::string& blockage) {
+  if (blockage.empty() == std::exchange(entries_[key].reported_blockage, blockage).empty()) return;
   if (blockage.empty()) return log_.info("the provider can be read again", {{"virtual_node", key}});
   log_.warn("the provider cannot be read", {{"virtual_node", key}, {"error", blockage}});
   if (const auto node = virtual_nodes_->find(key))
@@ -275,20 +275,20 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
     refuse(*object, std::move(*unfit));
     co_return Outcome::done();
   }
-  auto makings = read_makings(*object);
-  if (!makings) co_return std::move(makings.error());
-  if (has_session_of(work.object, *makings)) co_return Outcome::done();
-  co_return co_await begin_session(*object, std::move(*makings));
+  auto inputs = read_inputs(*object);
+  if (!inputs) co_return std::move(inputs.error());
+  if (has_session_of(work.object, *inputs)) co_return Outcome::done();
+  co_return co_await begin_session(*object, std::move(*inputs));
 }
 
-bool ProviderSessions::has_session_of(const kube::ObjectKey& key, const Makings& makings) {
+bool ProviderSessions::has_session_of(const kube::ObjectKey& key, const SessionInputs& inputs) {
   Entry& entry = entries_[key];
-  if (!entry.session || entry.digest != makings.digest) return false;
-  if (entry.credentials != makings.credentials) {
+  if (!entry.session || entry.digest != inputs.digest) return false;
+  if (entry.credentials != inputs.credentials) {
     // Caches and watches stay, because the server is the same. Work that waits because of refused credentials begins
     // sooner in a new session.
-    if (!entry.session->is_usable() || !entry.session->link()->renew(makings.secret)) return false;
-    entry.credentials = makings.credentials;
+    if (!entry.session->is_usable() || !entry.session->link()->renew(inputs.secret)) return false;
+    entry.credentials = inputs.credentials;
     log_.info("the session goes on with other credentials", {{"virtual_node", key}});
   }
   // The change that required a new session was reverted.
@@ -322,9 +322,9 @@ asio::awaitable<std::optional<kube::Duration>> ProviderSessions::rest_of_pause(k
   co_return not_before - context_.clock.now();
 }
 
-asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_node, Makings makings) {
+asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_node, SessionInputs inputs) {
   const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
-  auto link = connect_(home.name, makings.secret);
+  auto link = connect_(home.name, inputs.secret);
   if (!link) {
     refuse(virtual_node, std::move(link.error()).in("Secret " + entries_[key].secret_name + " of namespace " + key.ns));
     co_return Outcome::done();
@@ -359,7 +359,7 @@ asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_no
     co_await connected->stop();
     co_return Outcome::again_after(pause);
   }
-  start_session(virtual_node, std::move(makings), std::move(connected));
+  start_session(virtual_node, std::move(inputs), std::move(connected));
   co_return Outcome::done();
 }
 
@@ -369,23 +369,23 @@ bool ProviderSessions::has_session_elsewhere(const kube::ObjectKey& key) const {
   });
 }
 
-void ProviderSessions::start_session(const kube::Object& virtual_node, Makings makings,
+void ProviderSessions::start_session(const kube::Object& virtual_node, SessionInputs inputs,
                                      std::shared_ptr<ProviderLink> link) {
   const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
   const std::shared_ptr<ProviderCluster> cluster = cluster_of(home);
   Entry& entry = entries_[key];
   entry.trouble.reset();
   entry.is_settled = true;
-  entry.digest = std::move(makings.digest);
-  entry.credentials = std::move(makings.credentials);
-  core::ForgingContext forging = forging_of(virtual_node, makings.left_out);
-  forging.api_server_ips = std::move(makings.addresses);
-  if (makings.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
+  entry.digest = std::move(inputs.digest);
+  entry.credentials = std::move(inputs.credentials);
+  core::ForgingContext forging = forging_of(virtual_node, inputs.left_out);
+  forging.api_server_ips = std::move(inputs.addresses);
+  if (inputs.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
   entry.session = std::make_shared<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
   entry.session->on_health_change([this, key] {
     if (const ProviderSession* session = find(key)) {
       (void)lend_link(*session->cluster());
-      tell_blockage(key, session->blockage());
+      report_blockage(key, session->blockage());
     }
     changed_(key);
   });

@@ -51,8 +51,8 @@ class ProviderSessions {
     std::string foreign;                   ///< why the Node counts as a machine, as a sentence; "" = it does not
     /// Labels and annotations that its pods do not get at the provider, once these are known.
     std::optional<core::ReflectionFilters> left_out;
-    std::string told_blockage;    ///< why the provider could not be read, as it was last reported
-    std::string tokens_withheld;  ///< why the VkOptionsTemplate withholds tokens; "" = it does not
+    std::string reported_blockage;  ///< why the provider could not be read, as it was last reported
+    std::string tokens_withheld;    ///< why the VkOptionsTemplate withholds tokens; "" = it does not
   };
   struct Shared {
     std::shared_ptr<ProviderCluster> cluster;
@@ -62,7 +62,7 @@ class ProviderSessions {
   };
 
   /// The inputs from which a session is made.
-  struct Makings {
+  struct SessionInputs {
     kube::Object secret;
     core::ReflectionFilters left_out;
     std::vector<std::string> addresses;  ///< of the API server here, as the network module gives them
@@ -71,13 +71,13 @@ class ProviderSessions {
     std::string digest;       ///< of the other inputs
   };
   /// A digest of all inputs of a session except its credentials.
-  static std::string digest_of(const kube::Object& virtual_node, const Makings& makings);
+  static std::string digest_of(const kube::Object& virtual_node, const SessionInputs& inputs);
 
   /// The tenant namespace here, and the ID of its cluster.
   static kube::ObjectKey home_of(const kube::Object& virtual_node);
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// Whether there is a session that was made from these inputs, or that can go on with these credentials.
-  bool has_session_of(const kube::ObjectKey& key, const Makings& makings);
+  bool has_session_of(const kube::ObjectKey& key, const SessionInputs& inputs);
   /// Stops the session of a VirtualNode that is gone, and forgets it.
   asio::awaitable<void> forget(kube::ObjectKey key);
   /// Stops a session that was lost. Returns how long to wait before the next one; nothing = it may begin.
@@ -85,18 +85,18 @@ class ProviderSessions {
   /// Why a VirtualNode, or the Node of its name, cannot have a session.
   std::optional<kube::Failure> why_unfit(const kube::Object& virtual_node) const;
   /// The inputs for a session, or the Outcome that ends the reconcile without one.
-  std::expected<Makings, kube::Outcome> read_makings(const kube::Object& virtual_node);
+  std::expected<SessionInputs, kube::Outcome> read_inputs(const kube::Object& virtual_node);
   /// Reads the VkOptionsTemplate into the entry. Returns the Outcome that ends the reconcile if it is not known.
   std::optional<kube::Outcome> read_options(const kube::Object& virtual_node, Entry& entry);
   /// Connects, and replaces the present session with a new one.
-  asio::awaitable<kube::Outcome> begin_session(kube::Object virtual_node, Makings makings);
-  void start_session(const kube::Object& virtual_node, Makings makings, std::shared_ptr<ProviderLink> link);
+  asio::awaitable<kube::Outcome> begin_session(kube::Object virtual_node, SessionInputs inputs);
+  void start_session(const kube::Object& virtual_node, SessionInputs inputs, std::shared_ptr<ProviderLink> link);
   /// Whether a VirtualNode of that name in another namespace has a session.
   bool has_session_elsewhere(const kube::ObjectKey& key) const;
   /// Notes and reports why there is no session, or why the present one goes on with its old inputs.
   void refuse(const kube::Object& virtual_node, kube::Failure failure);
   /// Reports why a provider that answers cannot be read, or that it can be read again.
-  void tell_blockage(const kube::ObjectKey& key, const std::string& blockage);
+  void report_blockage(const kube::ObjectKey& key, const std::string& blockage);
   /// Stops a session, and with the last one its cluster, unless that goes on with the `next` connection.
   asio::awaitable<void> stop_session(kube::ObjectKey key, std::shared_ptr<ProviderLink> next = nullptr);
   /// Stops every session, and the state that they share.

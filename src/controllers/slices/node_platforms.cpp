@@ -28,17 +28,17 @@ void NodePlatforms::set_watching(bool wanted) {
   }
   since_ = context_.clock.now();
   nodes_ = context_.home.acquire(scope_of_machines());
-  nodes_.follow([this](const kube::Change& node) { take(node); }, [this] { tell(); });
-  tell();
+  nodes_.follow([this](const kube::Change& node) { take(node); }, [this] { notify(); });
+  notify();
 }
 
 bool NodePlatforms::is_coming() const { return nodes_ && !common_ && context_.clock.now() - since_ < patience; }
 
 void NodePlatforms::take(const kube::Change& node) {
-  if (platforms_.set_node(node.key.name, node.now)) tell();
+  if (platforms_.set_node(node.key.name, node.now)) notify();
 }
 
-void NodePlatforms::tell() {
+void NodePlatforms::notify() {
   // Half a list may lack the nodes that differ.
   if (!nodes_->has_synced()) return;
   core::Platform now = platforms_.common();

@@ -27,7 +27,7 @@ class NodePlatforms {
 
  private:
   void take(const kube::Change& node);
-  void tell();
+  void notify();
   /// Logs which features consumers are not shown, once for each list of them.
   void log_left_out();
 

@@ -112,16 +112,16 @@ void SliceGrantController::read_policy() {
   if (policy_.storage_enabled && !storage_classes_) {
     storage_classes_ = context_.home.acquire({.resource = api::kinds::storage_classes});
     const auto all = [this] {
-      tell_missing_class();
+      report_missing_class();
       controller_.enqueue_all(slices_->store());
     };
     controller_.watch(storage_classes_, [all](const kube::ObjectKey&) { all(); }, all);
   }
-  tell_missing_class();
+  report_missing_class();
   controller_.enqueue_all(slices_->store());
 }
 
-void SliceGrantController::tell_missing_class() {
+void SliceGrantController::report_missing_class() {
   const std::string& name = policy_.storage_class;
   if (!policy_.storage_enabled || name.empty() || !storage_classes_->has_synced() || storage_classes_->find({"", name}))
     return;
@@ -193,14 +193,14 @@ json::array SliceGrantController::storage_classes() {
   return core::offered_storage_classes(classes, policy_);
 }
 
-core::GrantPlan SliceGrantController::plan_grant(const Look& look, const kube::Object& tenant) const {
-  const kube::Object& slice = look.slice;
+core::GrantPlan SliceGrantController::plan_grant(const Snapshot& snapshot, const kube::Object& tenant) const {
+  const kube::Object& slice = snapshot.slice;
   const auto memory = memory_.find(slice.key());
   const core::SliceRequest request = core::read_slice_request(slice);
   std::optional<core::Resources> free;
-  if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(look.peer);
+  if (request.slice_class == core::share_class && capacity_.is_known()) free = capacity_.free_for(snapshot.peer);
   const auto shown = api::ResourceSlice(slice).condition(conditions::resources);
-  core::GrantLimits limits = look.limits;
+  core::GrantLimits limits = snapshot.limits;
   int percentage = policy_.sharing_percentage;
   if (const auto own = percentages_.find(tenant.key()); own != percentages_.end()) {
     if (own->second)
@@ -217,29 +217,29 @@ core::GrantPlan SliceGrantController::plan_grant(const Look& look, const kube::O
                            .answered = shown && !is_ours(shown->reason),
                            .sharing_percentage = percentage,
                            .share_slices = share_slices_of(slice.ns()),
-                           .record = look.before ? &*look.before : nullptr,
+                           .record = snapshot.before ? &*snapshot.before : nullptr,
                            .free = free ? &*free : nullptr,
                            .limits = std::move(limits),
                            .pending = memory == memory_.end() ? std::nullopt : memory->second.pending,
                            .now = context_.clock.now()});
 }
 
-void SliceGrantController::remember(const Look& look) {
-  const kube::ObjectKey key = look.slice.key();
+void SliceGrantController::remember(const Snapshot& snapshot) {
+  const kube::ObjectKey key = snapshot.slice.key();
   Memory& memory = memory_[key];
   memory.waits_since.reset();
-  memory.record = look.before;
-  const auto* accept = std::get_if<action::Accept>(&look.plan);
+  memory.record = snapshot.before;
+  const auto* accept = std::get_if<action::Accept>(&snapshot.plan);
   // Until the Quota is written, it may still be what was decided before.
   if (accept)
     core::raise(memory.granting, accept->record.granted);
   else if (context_.clock.now() >= memory.in_doubt_until)
-    set_granting(key, look.before ? look.before->granted : core::Resources());
-  if (!look.is_judged) return;
+    set_granting(key, snapshot.before ? snapshot.before->granted : core::Resources());
+  if (!snapshot.is_judged) return;
   memory.pending = accept ? accept->pending : std::nullopt;
-  const bool is_share = api::ResourceSlice(look.slice).slice_class() == core::share_class;
+  const bool is_share = api::ResourceSlice(snapshot.slice).slice_class() == core::share_class;
   const bool may_get_more =
-      !look.limits.consumer.empty() && (accept ? is_share : std::holds_alternative<action::Deny>(look.plan));
+      !snapshot.limits.consumer.empty() && (accept ? is_share : std::holds_alternative<action::Deny>(snapshot.plan));
   if (may_get_more)
     short_.insert(key);
   else
@@ -312,13 +312,13 @@ std::map<std::string, core::SliceHold> SliceGrantController::holds_beside(const 
   return holds;
 }
 
-bool SliceGrantController::adds_to_bound(const Look& look) {
-  const auto* accept = std::get_if<action::Accept>(&look.plan);
-  return accept && look.is_judged && std::ranges::any_of(look.limits.consumer, [&](const auto& bound) {
+bool SliceGrantController::adds_to_bound(const Snapshot& snapshot) {
+  const auto* accept = std::get_if<action::Accept>(&snapshot.plan);
+  return accept && snapshot.is_judged && std::ranges::any_of(snapshot.limits.consumer, [&](const auto& bound) {
            const auto granted = accept->record.granted.find(bound.first);
            if (granted == accept->record.granted.end()) return false;
-           return !look.before || !look.before->granted.contains(bound.first) ||
-                  core::amount(look.before->granted, bound.first) < granted->second;
+           return !snapshot.before || !snapshot.before->granted.contains(bound.first) ||
+                  core::amount(snapshot.before->granted, bound.first) < granted->second;
          });
 }
 
@@ -341,18 +341,18 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
   capacity_.set_watching(!share_slices_.empty());
   platforms_.set_watching(!incoming_.empty());
   Outcome end = Outcome::done();
-  auto look = co_await look_at(key, end);
+  auto snapshot = co_await look_at(key, end);
   const kube::TimePoint since = context_.clock.now();
   // What the other slices hold has to be certain before this one is granted more beside them.
   if (const kube::Duration left = context_.leadership.inherited_doubt_until() - since;
-      look && left > 0ms && adds_to_bound(*look)) {
-    tell_waiting(*look, since,
-                 kube::Failure(kube::Errc::timeout,
-                               "what liqod's last leader has granted may still be on its way to the "
-                               "API server (this takes 75 s at most)"));
+      snapshot && left > 0ms && adds_to_bound(*snapshot)) {
+    report_waiting(*snapshot, since,
+                   kube::Failure(kube::Errc::timeout,
+                                 "what liqod's last leader has granted may still be on its way to the "
+                                 "API server (this takes 75 s at most)"));
     co_return Outcome::again_after(std::min(left, wait_patience));
   }
-  if (look && ledger_ && adds_to_bound(*look)) {
+  if (snapshot && ledger_ && adds_to_bound(*snapshot)) {
     // A failure is retried after growing pauses, and an Outcome without a failure would make them short again.
     const auto known = memory_.find(key);
     const bool has_failed = known != memory_.end() && known->second.waits_since;
@@ -360,56 +360,56 @@ asio::awaitable<Outcome> SliceGrantController::reconcile(kube::WorkKey work) {
       co_return Outcome::again_after(left);
     auto settled = co_await ledger_->settle(key.ns);
     if (!settled) {
-      tell_waiting(*look, since, settled.error());
+      report_waiting(*snapshot, since, settled.error());
       co_return Outcome::retry(std::move(settled.error()).in("reading what the other slices hold"));
     }
-    look = co_await look_at(key, end);
+    snapshot = co_await look_at(key, end);
   }
-  if (!look) co_return end;
-  remember(*look);
-  Outcome carried_out = co_await carry_out(std::move(*look));
+  if (!snapshot) co_return end;
+  remember(*snapshot);
+  Outcome carried_out = co_await carry_out(std::move(*snapshot));
   co_return after_doubt(key, std::move(carried_out));
 }
 
-asio::awaitable<std::optional<SliceGrantController::Look>> SliceGrantController::look_at(kube::ObjectKey key,
-                                                                                         Outcome& end) {
+asio::awaitable<std::optional<SliceGrantController::Snapshot>> SliceGrantController::look_at(kube::ObjectKey key,
+                                                                                             Outcome& end) {
   auto found = slices_->find(key);
   if (!found || found->is_deleting()) {
     short_.erase(key);
     end = forget(key);
     co_return std::nullopt;
   }
-  Look look{.slice = std::move(*found), .peer = namespaces_.peer_of(key.ns)};
-  if (look.peer.empty()) co_return std::nullopt;
+  Snapshot snapshot{.slice = std::move(*found), .peer = namespaces_.peer_of(key.ns)};
+  if (snapshot.peer.empty()) co_return std::nullopt;
   Memory& memory = memory_[key];
-  if (memory.uid != look.slice.uid()) {
+  if (memory.uid != snapshot.slice.uid()) {
     const bool in_doubt = context_.clock.now() < memory.in_doubt_until;
-    memory = Memory{.uid = std::string(look.slice.uid()),
+    memory = Memory{.uid = std::string(snapshot.slice.uid()),
                     .pending = {},
                     .granting = in_doubt ? std::move(memory.granting) : core::Resources(),
                     .in_doubt_until = memory.in_doubt_until};
   }
 
-  const bool is_replica = api::ResourceSlice(look.slice).is_replica();
-  look.quota = quotas_->find({key.ns, core::slice_user(key.name, look.peer)});
-  if (look.quota && core::is_quota_of_another(*look.quota, look.slice)) {
+  const bool is_replica = api::ResourceSlice(snapshot.slice).is_replica();
+  snapshot.quota = quotas_->find({key.ns, core::slice_user(key.name, snapshot.peer)});
+  if (snapshot.quota && core::is_quota_of_another(*snapshot.quota, snapshot.slice)) {
     if (!is_replica) co_return std::nullopt;
-    auto removed = co_await remove_stale(look.slice, *look.quota);
+    auto removed = co_await remove_stale(snapshot.slice, *snapshot.quota);
     if (!removed || !*removed) {
       end = removed ? Outcome::again_after(stale_quota_pause) : Outcome::retry(std::move(removed.error()));
       co_return std::nullopt;
     }
-    look.quota.reset();
+    snapshot.quota.reset();
   }
   // A slice with a Quota stays ours even if its consumer removes the labels of replication.
-  const bool was_granted = look.quota && look.quota->controller();
+  const bool was_granted = snapshot.quota && snapshot.quota->controller();
   if (!is_replica && !was_granted) {
     short_.erase(key);
     end = forget(key);
     co_return std::nullopt;
   }
-  decide(look);
-  co_return look;
+  decide(snapshot);
+  co_return snapshot;
 }
 
 Outcome SliceGrantController::forget(const kube::ObjectKey& key) {
@@ -425,33 +425,34 @@ Outcome SliceGrantController::forget(const kube::ObjectKey& key) {
   return Outcome::done();
 }
 
-asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
-  const kube::ObjectKey key = look.slice.key();
-  if (look.warning)
-    context_.events.warning(look.slice, api::kinds::resource_slices, look.warning->reason, look.warning->message);
-  const auto* accept = std::get_if<action::Accept>(&look.plan);
-  if (std::holds_alternative<action::Foreign>(look.plan)) {
-    if (auto back = core::plan_slice_restore(look.slice, look.before.has_value(), context_.clock.wall())) {
-      auto written = co_await write_status(look.slice, std::move(*back));
+asio::awaitable<Outcome> SliceGrantController::carry_out(Snapshot snapshot) {
+  const kube::ObjectKey key = snapshot.slice.key();
+  if (snapshot.warning)
+    context_.events.warning(snapshot.slice, api::kinds::resource_slices, snapshot.warning->reason,
+                            snapshot.warning->message);
+  const auto* accept = std::get_if<action::Accept>(&snapshot.plan);
+  if (std::holds_alternative<action::Foreign>(snapshot.plan)) {
+    if (auto back = core::plan_slice_restore(snapshot.slice, snapshot.before.has_value(), context_.clock.wall())) {
+      auto written = co_await write_status(snapshot.slice, std::move(*back));
       co_return written ? Outcome::done() : Outcome::retry(std::move(written.error()));
     }
-    look.wish.record = foreign_record(look.slice);
-    if (const std::string mistake = policy_.mistake(); look.wish.record && !look.quota && !mistake.empty()) {
-      context_.events.warning(look.slice, api::kinds::resource_slices, "SettingNotTaken",
-                              core::in_provider_words(mistake, look.peer));
+    snapshot.wish.record = foreign_record(snapshot.slice);
+    if (const std::string mistake = policy_.mistake(); snapshot.wish.record && !snapshot.quota && !mistake.empty()) {
+      context_.events.warning(snapshot.slice, api::kinds::resource_slices, "SettingNotTaken",
+                              core::in_provider_words(mistake, snapshot.peer));
       co_return Outcome::done();
     }
   } else if (accept) {
-    look.wish.record = accept->record;
-  } else if (!look.quota) {
+    snapshot.wish.record = accept->record;
+  } else if (!snapshot.quota) {
     // Whatever becomes of the request, the grant stays, even if the Quota was deleted.
-    look.wish.record = look.before;
+    snapshot.wish.record = snapshot.before;
   }
   bool is_certain = false;
-  if (look.quota || look.wish.record) {
+  if (snapshot.quota || snapshot.wish.record) {
     kube::Result<bool> written;
     try {
-      written = co_await write_quota(look.slice, std::move(look.quota), std::move(look.wish));
+      written = co_await write_quota(snapshot.slice, std::move(snapshot.quota), std::move(snapshot.wish));
     } catch (...) {
       // This was cancelled, and the request may be under way.
       leave_in_doubt(key);
@@ -468,112 +469,115 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Look look) {
   if (accept && is_certain) set_granting(key, accept->record.granted);
   // A node that is shown as another kind of machine for a moment attracts the wrong pods.
   if (accept && platforms_.is_coming()) co_return Outcome::again_after(kind_pause);
-  co_return co_await answer(look);
+  co_return co_await answer(snapshot);
 }
 
-void SliceGrantController::decide(Look& look) const {
-  const kube::Object& slice = look.slice;
+void SliceGrantController::decide(Snapshot& snapshot) const {
+  const kube::Object& slice = snapshot.slice;
   const std::string_view consumer = api::ResourceSlice(slice).consumer();
-  look.wish = {.user = core::slice_user(slice.name(), look.peer), .enforcement = policy_.limits_enforcement};
+  snapshot.wish = {.user = core::slice_user(slice.name(), snapshot.peer), .enforcement = policy_.limits_enforcement};
   const auto known = memory_.find(slice.key());
-  if (look.quota)
-    look.before = core::read_slice_record(*look.quota, slice.uid());
+  if (snapshot.quota)
+    snapshot.before = core::read_slice_record(*snapshot.quota, slice.uid());
   else if (known != memory_.end())
-    look.before = known->second.record;
-  if (look.quota && !policy_.is_known(core::policy_settings::enforcement))
-    look.wish.enforcement = api::Quota(*look.quota).enforcement();
-  const auto tenant = tenant_of(tenants_->store(), std::string(slice.ns()), look.peer);
+    snapshot.before = known->second.record;
+  if (snapshot.quota && !policy_.is_known(core::policy_settings::enforcement))
+    snapshot.wish.enforcement = api::Quota(*snapshot.quota).enforcement();
+  const auto tenant = tenant_of(tenants_->store(), std::string(slice.ns()), snapshot.peer);
   if (!tenant) {
     // A consumer without a Tenant gets nothing new; the Tenant's return enqueues every slice.
-    look.plan = action::Keep{};
-    look.wish.cordoned = true;
-    if (look.quota || consumer == look.peer)
-      look.warning = {.reason = "TenantNotFound",
-                      .message = "there is no Tenant for cluster " + look.peer + " in this namespace: create it first"};
+    snapshot.plan = action::Keep{};
+    snapshot.wish.cordoned = true;
+    if (snapshot.quota || consumer == snapshot.peer)
+      snapshot.warning = {
+          .reason = "TenantNotFound",
+          .message = "there is no Tenant for cluster " + snapshot.peer + " in this namespace: create it first"};
     return;
   }
   const api::TenantCondition state = api::Tenant(*tenant).condition();
   const bool keeps_pods = state == api::TenantCondition::drained && api::Tenant(*tenant).keeps_pods();
-  look.wish.drained = core::is_drained(slice) || (state == api::TenantCondition::drained && !keeps_pods);
-  look.wish.cordoned = state != api::TenantCondition::active || look.wish.drained || core::is_cordoned(slice);
-  if (consumer == look.peer) {
-    look.limits = limits_of(slice.key());
-    look.plan = plan_grant(look, *tenant);
-    look.is_judged = true;
+  snapshot.wish.drained = core::is_drained(slice) || (state == api::TenantCondition::drained && !keeps_pods);
+  snapshot.wish.cordoned = state != api::TenantCondition::active || snapshot.wish.drained || core::is_cordoned(slice);
+  if (consumer == snapshot.peer) {
+    snapshot.limits = limits_of(slice.key());
+    snapshot.plan = plan_grant(snapshot, *tenant);
+    snapshot.is_judged = true;
     return;
   }
-  look.plan = action::Keep{};
+  snapshot.plan = action::Keep{};
   if (!consumer.empty())
-    look.warning = {.reason = "WrongConsumer",
-                    .message = "spec.consumerClusterID is not " + look.peer +
-                               ", whose tenant namespace this is: the request is not looked at"};
+    snapshot.warning = {.reason = "WrongConsumer",
+                        .message = "spec.consumerClusterID is not " + snapshot.peer +
+                                   ", whose tenant namespace this is: the request is not looked at"};
 }
 
-asio::awaitable<Outcome> SliceGrantController::answer(const Look& look) {
-  const kube::ObjectKey key = look.slice.key();
-  const bool custom = !core::is_built_in_class(api::ResourceSlice(look.slice).slice_class());
+asio::awaitable<Outcome> SliceGrantController::answer(const Snapshot& snapshot) {
+  const kube::ObjectKey key = snapshot.slice.key();
+  const bool custom = !core::is_built_in_class(api::ResourceSlice(snapshot.slice).slice_class());
   Memory& memory = memory_[key];
-  const bool told = custom && memory.drain_told;
-  const bool is_denied = std::holds_alternative<action::Deny>(look.plan);
-  memory.drain_told = is_denied;
-  if (const kube::Duration wait = quiet_time(look); wait > 0ms) co_return Outcome::again_after(wait);
+  const bool told = custom && memory.drain_reported;
+  const bool is_denied = std::holds_alternative<action::Deny>(snapshot.plan);
+  memory.drain_reported = is_denied;
+  if (const kube::Duration wait = quiet_time(snapshot); wait > 0ms) co_return Outcome::again_after(wait);
   if (!told || !is_denied) {
     const json::array classes = storage_classes();
     const core::SliceOffer offer{.policy = policy_, .storage_classes = classes, .platform = platforms_.common()};
-    if (auto patch = core::plan_slice_status(look.slice, look.plan, offer, context_.clock.wall())) {
-      auto written = co_await write_status(look.slice, std::move(*patch));
+    if (auto patch = core::plan_slice_status(snapshot.slice, snapshot.plan, offer, context_.clock.wall())) {
+      auto written = co_await write_status(snapshot.slice, std::move(*patch));
       if (!written) {
-        memory_[key].drain_told = false;
+        memory_[key].drain_reported = false;
         co_return Outcome::retry(std::move(written.error()));
       }
       if (const auto known = memory_.find(key); is_denied && known != memory_.end()) {
         known->second.refused_at = context_.clock.now();
-        known->second.refused = look.slice.generation();
+        known->second.refused = snapshot.slice.generation();
       }
-      tell(look);
+      report(snapshot);
     }
   }
-  if (const auto* accept = std::get_if<action::Accept>(&look.plan); accept && accept->again_after > 0ms)
+  if (const auto* accept = std::get_if<action::Accept>(&snapshot.plan); accept && accept->again_after > 0ms)
     co_return Outcome::again_after(accept->again_after);
   co_return Outcome::done();
 }
 
-kube::Duration SliceGrantController::quiet_time(const Look& look) const {
-  const auto* deny = std::get_if<action::Deny>(&look.plan);
-  const auto shown = api::ResourceSlice(look.slice).condition(conditions::resources);
-  const auto memory = memory_.find(look.slice.key());
-  if (!deny || look.limits.consumer.empty() || !shown || shown->status != conditions::denied ||
-      shown->reason != deny->reason || memory == memory_.end() || memory->second.refused != look.slice.generation())
+kube::Duration SliceGrantController::quiet_time(const Snapshot& snapshot) const {
+  const auto* deny = std::get_if<action::Deny>(&snapshot.plan);
+  const auto shown = api::ResourceSlice(snapshot.slice).condition(conditions::resources);
+  const auto memory = memory_.find(snapshot.slice.key());
+  if (!deny || snapshot.limits.consumer.empty() || !shown || shown->status != conditions::denied ||
+      shown->reason != deny->reason || memory == memory_.end() || memory->second.refused != snapshot.slice.generation())
     return 0ms;
   return memory->second.refused_at + refusal_pause - context_.clock.now();
 }
 
-void SliceGrantController::tell_waiting(const Look& look, kube::TimePoint since, const kube::Failure& why) {
-  const auto known = memory_.find(look.slice.key());
+void SliceGrantController::report_waiting(const Snapshot& snapshot, kube::TimePoint since, const kube::Failure& why) {
+  const auto known = memory_.find(snapshot.slice.key());
   if (known == memory_.end()) return;
   Memory& memory = known->second;
   const kube::TimePoint now = context_.clock.now();
   if (!memory.waits_since) memory.waits_since = since;
-  if (now - *memory.waits_since < wait_patience || (memory.wait_told_at && now - *memory.wait_told_at < wait_pause))
+  if (now - *memory.waits_since < wait_patience ||
+      (memory.wait_reported_at && now - *memory.wait_reported_at < wait_pause))
     return;
-  memory.wait_told_at = now;
-  context_.events.warning(look.slice, api::kinds::resource_slices, "GrantWaits",
+  memory.wait_reported_at = now;
+  context_.events.warning(snapshot.slice, api::kinds::resource_slices, "GrantWaits",
                           "the slice is granted nothing more until it is known what the other slices of cluster " +
-                              look.peer + " hold: " + why.text());
+                              snapshot.peer + " hold: " + why.text());
 }
 
-void SliceGrantController::tell(const Look& look) {
-  const kube::ObjectKey key = look.slice.key();
-  if (const auto* deny = std::get_if<action::Deny>(&look.plan)) {
-    const std::string words = core::in_provider_words(deny->message, look.peer);
-    context_.events.warning(look.slice, api::kinds::resource_slices, deny->reason, words);
+void SliceGrantController::report(const Snapshot& snapshot) {
+  const kube::ObjectKey key = snapshot.slice.key();
+  if (const auto* deny = std::get_if<action::Deny>(&snapshot.plan)) {
+    const std::string words = core::in_provider_words(deny->message, snapshot.peer);
+    context_.events.warning(snapshot.slice, api::kinds::resource_slices, deny->reason, words);
     log_.info("slice denied", {{"slice", key}, {"reason", words}});
-  } else if (const auto* accept = std::get_if<action::Accept>(&look.plan)) {
+  } else if (const auto* accept = std::get_if<action::Accept>(&snapshot.plan)) {
     const std::string granted = listed(accept->record.granted);
-    const std::string before = look.before ? listed(look.before->granted) : "nothing";
+    const std::string before = snapshot.before ? listed(snapshot.before->granted) : "nothing";
     const bool is_cordoned = accept->reason == core::slice_reasons::cordoned;
-    context_.events.normal(look.slice, api::kinds::resource_slices, accept->reason,
-                           is_cordoned ? core::in_provider_words(accept->message, look.peer) : "granted: " + granted);
+    context_.events.normal(
+        snapshot.slice, api::kinds::resource_slices, accept->reason,
+        is_cordoned ? core::in_provider_words(accept->message, snapshot.peer) : "granted: " + granted);
     if (granted != before) log_.info("slice granted", {{"slice", key}, {"granted", granted}, {"before", before}});
   }
 }

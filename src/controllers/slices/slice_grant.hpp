@@ -46,12 +46,12 @@ class SliceGrantController final : public Runnable {
     /// When a refusal of amounts was last reported, and for which generation: its figures change all the time.
     kube::TimePoint refused_at{};
     std::int64_t refused = 0;
-    std::optional<kube::TimePoint> waits_since = {};   ///< since when it is not known what the other slices hold
-    std::optional<kube::TimePoint> wait_told_at = {};  ///< when that was last reported
-    bool drain_told = false;  ///< our denial of a custom class was written; its controller may overwrite it
+    std::optional<kube::TimePoint> waits_since = {};       ///< since when it is not known what the other slices hold
+    std::optional<kube::TimePoint> wait_reported_at = {};  ///< when that was last reported
+    bool drain_reported = false;  ///< our denial of a custom class was written; its controller may overwrite it
   };
   /// A slice, its grant, and the decision about it.
-  struct Look {
+  struct Snapshot {
     kube::Object slice;
     std::string peer;                              ///< whose tenant namespace it is in
     std::optional<kube::Object> quota = {};        ///< its own
@@ -69,17 +69,17 @@ class SliceGrantController final : public Runnable {
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   /// Looks the slice up and decides about it. Nothing: there is nothing to do before `end`.
-  asio::awaitable<std::optional<Look>> look_at(kube::ObjectKey key, kube::Outcome& end);
+  asio::awaitable<std::optional<Snapshot>> look_at(kube::ObjectKey key, kube::Outcome& end);
   /// Forgets a slice that is gone, or belongs to no consumer any more, once no late write for it is possible.
   kube::Outcome forget(const kube::ObjectKey& key);
   /// Carries out what was decided.
-  asio::awaitable<kube::Outcome> carry_out(Look look);
+  asio::awaitable<kube::Outcome> carry_out(Snapshot snapshot);
   /// Whether more is granted than before of something that is bounded for all slices of the consumer together.
-  static bool adds_to_bound(const Look& look);
+  static bool adds_to_bound(const Snapshot& snapshot);
   /// Decides from the caches and from what is remembered. Neither reports nor remembers anything.
-  void decide(Look& look) const;
+  void decide(Snapshot& snapshot) const;
   /// Remembers the decision for the next look, and for other slices that are decided meanwhile.
-  void remember(const Look& look);
+  void remember(const Snapshot& snapshot);
   /// Sets what counts as granted to the slice. If it is less than before, others may get more.
   void set_granting(const kube::ObjectKey& slice, core::Resources granting);
   /// Notes that a write of the slice's Quota may still be carried out.
@@ -87,20 +87,20 @@ class SliceGrantController final : public Runnable {
   /// Adds to the Outcome to come back when no write of the slice's Quota is in doubt any more.
   kube::Outcome after_doubt(const kube::ObjectKey& slice, kube::Outcome end) const;
   /// Reports what a slice waits for, if its status says nothing and it has waited for some time.
-  void tell_waiting(const Look& look, kube::TimePoint since, const kube::Failure& why);
+  void report_waiting(const Snapshot& snapshot, kube::TimePoint since, const kube::Failure& why);
   /// Writes the decision into the status.
-  asio::awaitable<kube::Outcome> answer(const Look& look);
+  asio::awaitable<kube::Outcome> answer(const Snapshot& snapshot);
   /// How long a refusal stays as it was reported although its figures have changed; zero if it is to be reported now.
-  kube::Duration quiet_time(const Look& look) const;
+  kube::Duration quiet_time(const Snapshot& snapshot) const;
   /// Reports the decision.
-  void tell(const Look& look);
+  void report(const Snapshot& snapshot);
   /// Writes the Quota of the slice. Returns whether there was anything to write.
   asio::awaitable<kube::Result<bool>> write_quota(kube::Object slice, std::optional<kube::Object> quota,
                                                   core::QuotaWish wish);
   asio::awaitable<kube::Result<void>> write_status(kube::Object slice, kube::json::object patch);
   /// Removes the Quota of an earlier slice of that name. Returns false if it belongs to something else.
   asio::awaitable<kube::Result<bool>> remove_stale(kube::Object slice, kube::Object quota);
-  core::GrantPlan plan_grant(const Look& look, const kube::Object& tenant) const;
+  core::GrantPlan plan_grant(const Snapshot& snapshot, const kube::Object& tenant) const;
   std::optional<core::SliceRecord> foreign_record(const kube::Object& slice);
   /// The bounds in the policy of a consumer, and what its other slices have.
   core::GrantLimits limits_of(const kube::ObjectKey& slice) const;
@@ -110,7 +110,7 @@ class SliceGrantController final : public Runnable {
   void read_policy();
   /// Reports at the settings that the StorageClass which they name does not exist. The administrator sees this nowhere
   /// else.
-  void tell_missing_class();
+  void report_missing_class();
   /// Reads the annotation of a Tenant about its share.
   void see_tenant(const kube::Change& change);
   void see_slice(const kube::Change& change);

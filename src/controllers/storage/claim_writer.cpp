@@ -69,7 +69,7 @@ asio::awaitable<kube::Result<kube::Object>> ClaimWriter::note_backing(kube::Obje
 }
 
 asio::awaitable<Outcome> ClaimWriter::reschedule(kube::Object claim, std::string message) {
-  co_await tell(claim, reasons::rescheduling_required, std::move(message));
+  co_await report(claim, reasons::rescheduling_required, std::move(message));
   json::object changes{
       {"metadata", json::object{{"annotations", json::object{{api::annotations::selected_node, nullptr},
                                                              {api::annotations::backing_claim, nullptr},
@@ -94,12 +94,12 @@ asio::awaitable<void> ClaimWriter::warn(const kube::Object& claim,
                                         const std::optional<storage::VolumeWarning>& warning) {
   if (!warning) co_return;
   if (warning->for_pods)
-    co_await tell(claim, warning->reason, warning->message);
+    co_await report(claim, warning->reason, warning->message);
   else
     context_.events.warning(claim, kinds::claims, warning->reason, warning->message);
 }
 
-asio::awaitable<void> ClaimWriter::tell(kube::Object claim, std::string_view reason, std::string message) {
+asio::awaitable<void> ClaimWriter::report(kube::Object claim, std::string_view reason, std::string message) {
   context_.events.warning(claim, kinds::claims, reason, message);
   auto users = co_await pods_of(claim);
   if (!users) {

@@ -37,7 +37,7 @@ class ClaimWriter {
   /// Sends a Warning Event for the claim, and for the pods that use it if the warning is for them, too.
   asio::awaitable<void> warn(const kube::Object& claim, const std::optional<core::storage::VolumeWarning>& warning);
   /// Sends a Warning Event for the claim and the pods that use it.
-  asio::awaitable<void> tell(kube::Object claim, std::string_view reason, std::string message);
+  asio::awaitable<void> report(kube::Object claim, std::string_view reason, std::string message);
   /// The pods that use the claim.
   asio::awaitable<kube::Result<std::vector<kube::Object>>> pods_of(const kube::Object& claim);
 

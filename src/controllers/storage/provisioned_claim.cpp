@@ -72,7 +72,7 @@ asio::awaitable<bool> ProvisionedClaim::waits_for_consumer() {
       {.selection = {.field_selector = "involvedObject.uid=" + std::string(backing_->uid())}, .limit = max_events},
       max_bytes);
   if (!page) co_return false;
-  co_return std::ranges::any_of(page->items, storage::tells_of_waiting);
+  co_return std::ranges::any_of(page->items, storage::reports_waiting);
 }
 
 asio::awaitable<Outcome> ProvisionedClaim::act(const action::CreateBacking&) {

@@ -46,10 +46,10 @@ asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const S
   kube::Result<kube::Object> forged = kube::fail(kube::Errc::missing, "");
   if (site.cluster.empty()) {
     if (!policy_ || !policy_->is_known(core::policy_settings::storage_class_name)) {
-      co_await writer_.tell(claim, reasons::provisioning_failed,
-                            "no volume is made while the setting of the storage class cannot be read: correct " +
-                                std::string(core::policy_settings::storage_class_name) + " in ConfigMap " +
-                                std::string(core::policy_config_map));
+      co_await writer_.report(claim, reasons::provisioning_failed,
+                              "no volume is made while the setting of the storage class cannot be read: correct " +
+                                  std::string(core::policy_settings::storage_class_name) + " in ConfigMap " +
+                                  std::string(core::policy_config_map));
       co_return Outcome::again_after(later);
     }
     forged = storage::forge_real_claim(claim, site.key.ns, policy_->storage_class);
@@ -61,7 +61,7 @@ asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const S
     forged = storage::forge_remote_claim(claim, site.key.ns, offers, site.reach->forging);
   }
   if (!forged) {
-    co_await writer_.tell(claim, reasons::provisioning_failed, forged.error().text());
+    co_await writer_.report(claim, reasons::provisioning_failed, forged.error().text());
     co_return Outcome::stop(std::move(forged.error()));
   }
   if (site.cluster.empty()) {
@@ -71,13 +71,13 @@ asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const S
       co_return Outcome::retry(std::move(found.error()).in("looking at the selected node"));
     // A node that was virtual a moment ago, or is about to be, is no place for data of this cluster.
     if (!found || found->label(api::labels::type) == api::labels::type_virtual_node) {
-      co_await writer_.tell(claim, reasons::provisioning_failed,
-                            "there is no node " + node.name + " to make the volume for");
+      co_await writer_.report(claim, reasons::provisioning_failed,
+                              "there is no node " + node.name + " to make the volume for");
       co_return Outcome::again_after(later);
     }
     if (auto made = co_await ensure_storage_namespace(); !made) {
       if (made.error().code() != kube::Errc::invalid_input) co_return Outcome::retry(std::move(made.error()));
-      co_await writer_.tell(claim, reasons::provisioning_failed, made.error().text());
+      co_await writer_.report(claim, reasons::provisioning_failed, made.error().text());
       co_return Outcome::again_after(later);
     }
   }
@@ -92,7 +92,7 @@ asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const S
   }
   if (!created && !created.error().is_already_exists()) {
     if (created.error().is_permanent())
-      co_await writer_.tell(
+      co_await writer_.report(
           claim, reasons::provisioning_failed,
           site.where + " refuses the claim: " + kube::one_line(created.error().text(), core::max_refusal));
     co_return Outcome::retry(std::move(created.error()).in("making the claim behind it"));

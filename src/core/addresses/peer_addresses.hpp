@@ -41,7 +41,7 @@ class PeerAddresses {
   std::optional<IpAddress> shown(std::string_view address) const;
   /// Whether an address that is left out is worth an Event: it contradicts what is declared, and nothing else reports
   /// it.
-  bool tells_left_out() const { return basis_ == Basis::declared || basis_ == Basis::mapped; }
+  bool reports_left_out() const { return basis_ == Basis::declared || basis_ == Basis::mapped; }
 
   bool operator==(const PeerAddresses&) const = default;
 

@@ -47,11 +47,11 @@ bool is_feature_label(std::string_view key, std::string_view value) {
   return is_feature_name(name) && is_ours(name);
 }
 
-ToldFeatures told_features(std::vector<std::string> declared) {
+ReportedFeatures reported_features(std::vector<std::string> declared) {
   std::ranges::sort(declared);
   const auto repeated = std::ranges::unique(declared);
   declared.erase(repeated.begin(), repeated.end());
-  ToldFeatures features;
+  ReportedFeatures features;
   for (std::string& feature : declared) {
     if (!is_ours(feature)) continue;
     const bool is_told = features.told.size() < max_declared_features && is_feature_name(feature);
@@ -65,7 +65,7 @@ std::vector<std::string> features_of(const kube::json::object& labels) {
   for (const auto& [key, value] : labels)
     if (value.is_string() && is_feature_label(key, value.get_string()))
       features.emplace_back(std::string_view(key).substr(domain.size() + 1));
-  return told_features(std::move(features)).told;
+  return reported_features(std::move(features)).told;
 }
 
 }  // namespace liqo::core

@@ -25,14 +25,14 @@ bool is_feature_key(std::string_view key);
 bool is_feature_label(std::string_view key, std::string_view value);
 
 /// Features that nodes declare, each once and sorted.
-struct ToldFeatures {
+struct ReportedFeatures {
   std::vector<std::string> told;
   std::vector<std::string> left_out;  ///< beyond the bound, or with a name that the key of a label cannot have
 };
 
 /// The features that can be reported. `declared` is in any order; if there are more than the bound, the first by name
 /// are reported. Features that no virtual node can declare, whatever its provider does, are in neither list.
-ToldFeatures told_features(std::vector<std::string> declared);
+ReportedFeatures reported_features(std::vector<std::string> declared);
 
 /// The features that labels stand for, within the bound and sorted by bytes: API servers refuse an unsorted list.
 std::vector<std::string> features_of(const kube::json::object& labels);

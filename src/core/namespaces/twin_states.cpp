@@ -9,7 +9,7 @@ namespace liqo::core {
 std::vector<TwinState> twin_states(const TwinsSight& sight) {
   std::map<std::string, TwinState> states;
   std::map<std::string, std::string> asked_twins;  // by cluster
-  for (const ToldTwin& twin : sight.told) {
+  for (const ReportedTwin& twin : sight.reported) {
     const bool is_asked = !twin.asked.empty() && !twin.is_deleting;
     if (is_asked) asked_twins[twin.cluster] = twin.asked;
     states[twin.cluster] = {.map = twin.cluster,
@@ -26,7 +26,7 @@ std::vector<TwinState> twin_states(const TwinsSight& sight) {
   }
   if (!sight.is_wish_known) asked_twins.clear();
   if (sight.is_wish_known)
-    for (const ToldTwin& twin : sight.told)
+    for (const ReportedTwin& twin : sight.reported)
       if (!twin.kept.empty()) states[twin.cluster].held = twin.kept;
   for (const auto& [cluster, twin] : asked_twins) {
     const bool is_wanted = sight.selected.contains(cluster);

@@ -12,7 +12,7 @@
 namespace liqo::core {
 
 /// What one NamespaceMap says of the twin of a namespace.
-struct ToldTwin {
+struct ReportedTwin {
   std::string cluster;         ///< the provider, after which the map is named
   std::string asked;           ///< name of the twin that the map asks for, "" = it asks for none
   std::string phase, message;  ///< the provider's words
@@ -25,7 +25,7 @@ struct ToldTwin {
 struct TwinsSight {
   std::string ns;           ///< the namespace
   std::string remote_name;  ///< of the twins that are wanted, "" = there is no valid one
-  std::span<const ToldTwin> told;
+  std::span<const ReportedTwin> reported;
   std::set<std::string, std::less<>> selected;  ///< the providers of which a virtual node is selected
   /// False if the selector is invalid, which does not mean that a twin is not wanted.
   bool is_wish_known = true;

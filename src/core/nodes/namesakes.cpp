@@ -17,11 +17,11 @@ std::string name_taken_text(const kube::Object& older) {
          " has the Node of this name, because it is older: delete one of the two, and create it under another name";
 }
 
-std::vector<virtual_node_action::Tell> tell_standing_aside(const kube::Object& older,
-                                                           const kube::Result<std::size_t>& left) {
-  virtual_node_action::Tell session{.type = "VirtualKubelet", .status = "None", .reason = name_taken};
+std::vector<virtual_node_action::Report> report_standing_aside(const kube::Object& older,
+                                                               const kube::Result<std::size_t>& left) {
+  virtual_node_action::Report session{.type = "VirtualKubelet", .status = "None", .reason = name_taken};
   session.message = name_taken_text(older);
-  virtual_node_action::Tell node = session;
+  virtual_node_action::Report node = session;
   node.type = "Node";
   if (!left) {
     session.status = "Draining";

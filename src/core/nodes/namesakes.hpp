@@ -23,7 +23,7 @@ std::string name_taken_text(const kube::Object& older);
 
 /// The conditions of a VirtualNode that stands aside. `left`: how many ShadowPods it still has at its provider, or why
 /// that is not known.
-std::vector<virtual_node_action::Tell> tell_standing_aside(const kube::Object& older,
-                                                           const kube::Result<std::size_t>& left);
+std::vector<virtual_node_action::Report> report_standing_aside(const kube::Object& older,
+                                                               const kube::Result<std::size_t>& left);
 
 }  // namespace liqo::core

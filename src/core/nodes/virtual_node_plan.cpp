@@ -9,7 +9,7 @@ namespace {
 
 using namespace virtual_node_action;
 
-Tell tell_session(const VirtualNodeSight& sight) {
+Report report_session(const VirtualNodeSight& sight) {
   const bool is_silent = sight.has_session && !is_alive(sight.health);
   if (sight.has_session && !is_silent && sight.trouble.empty()) {
     if (sight.health.silence.empty()) return {.type = "VirtualKubelet", .status = "Running"};
@@ -39,12 +39,12 @@ VirtualNodePlan plan_virtual_node(const VirtualNodeSight& sight) {
     add(WriteNode{.is_closed = is_closed, .is_told = is_closed && closed != Closed::full});
   }
   if (!is_wanted && !node) add(FreePort{});
-  if (!is_wanted) add(Tell{.type = "Node", .status = "None"});
-  add(tell_session(sight));
+  if (!is_wanted) add(Report{.type = "Node", .status = "None"});
+  add(report_session(sight));
   return plan;
 }
 
-Tell tell_written(const kube::Result<void>& written) {
+Report report_written(const kube::Result<void>& written) {
   if (written) return {.type = "Node", .status = "Running"};
   return {.type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = written.error().text()};
 }

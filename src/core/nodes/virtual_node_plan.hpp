@@ -30,9 +30,9 @@ struct Withdraw {
 struct Uncordon {
   bool operator==(const Uncordon&) const = default;
 };
-/// Create the Node or bring it up to date (`plan_node`), then report how that went (`tell_written`). If it is written,
-/// and only then, the pods of the session are notified whether the Node is closed, and pods end whose owners replace
-/// them elsewhere.
+/// Create the Node or bring it up to date (`plan_node`), then report how that went (`report_written`). If it is
+/// written, and only then, the pods of the session are notified whether the Node is closed, and pods end whose owners
+/// replace them elsewhere.
 struct WriteNode {
   bool is_closed = false;  ///< it takes no new pods
   bool is_told = false;    ///< the provider itself says so
@@ -43,14 +43,14 @@ struct FreePort {
   bool operator==(const FreePort&) const = default;
 };
 /// A condition of the VirtualNode.
-struct Tell {
+struct Report {
   std::string_view type, status, reason = {};  ///< constants
   std::string message = {};
   /// A view of it.
   kube::Condition condition() const { return {.type = type, .status = status, .reason = reason, .message = message}; }
-  bool operator==(const Tell&) const = default;
+  bool operator==(const Report&) const = default;
 };
-using Step = std::variant<Uncordon, WriteNode, FreePort, Tell>;
+using Step = std::variant<Uncordon, WriteNode, FreePort, Report>;
 /// The steps are due in their order, and what fails is tried again. A Node that could not be written does not keep the
 /// steps after it from being taken.
 struct Keep {
@@ -69,7 +69,7 @@ using VirtualNodePlan = std::variant<virtual_node_action::Withdraw, virtual_node
 VirtualNodePlan plan_virtual_node(const VirtualNodeSight& sight);
 
 /// The condition "Node" after the Node was to be written.
-virtual_node_action::Tell tell_written(const kube::Result<void>& written);
+virtual_node_action::Report report_written(const kube::Result<void>& written);
 
 /// When the withdrawal or the removal of the Node began, as the VirtualNode's condition says; "" = it has not begun.
 std::string_view draining_since(const kube::Object& virtual_node);

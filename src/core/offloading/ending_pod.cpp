@@ -24,8 +24,8 @@ std::optional<kube::Duration> EndingPod::left(const kube::Object& local, const k
 }
 
 kube::Duration EndingPod::await_begin(std::int64_t seconds, kube::TimePoint now) {
-  if (std::exchange(told_, seconds) != seconds) told_at_ = now;
-  const kube::Duration left = grace_patience - (now - told_at_);
+  if (std::exchange(asked_for_, seconds) != seconds) asked_at_ = now;
+  const kube::Duration left = grace_patience - (now - asked_at_);
   if (left <= kube::Duration::zero()) given_up_ = seconds;
   return std::max(left, kube::Duration::zero());
 }

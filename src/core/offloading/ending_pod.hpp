@@ -46,8 +46,8 @@ class EndingPod {
   std::string uid_;  ///< of the remote pod that is being deleted
   kube::TimePoint since_{};
   kube::Duration lasts_{};
-  std::optional<std::int64_t> told_;  ///< the grace time that the provider has been asked for since `told_at_`
-  kube::TimePoint told_at_{};
+  std::optional<std::int64_t> asked_for_;  ///< the grace time that the provider has been asked for since `asked_at_`
+  kube::TimePoint asked_at_{};
   std::optional<std::int64_t> given_up_;
   bool needs_phase_ = false;
   std::string last_;  ///< as text

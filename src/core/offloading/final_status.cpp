@@ -14,7 +14,7 @@ bool has_finalizer_of_any(const kube::Object& pod) { return !kube::array_at(pod.
 
 /// Whether home shows that the pod was not taken, which it no longer shows of a pod that is ordered after all.
 bool is_told_to_wait(const kube::Object& local) {
-  return !refusal_told(local.status()).empty() ||
+  return !reported_refusal(local.status()).empty() ||
          kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off;
 }
 

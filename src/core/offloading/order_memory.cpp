@@ -10,9 +10,9 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The least time between two writes of the reason why a pod is not created.
-constexpr kube::Duration tell_interval = 30s;
+constexpr kube::Duration report_interval = 30s;
 /// The least time between two Events that a pod finds no room in the bounds.
-constexpr kube::Duration told_short_pause = 1min;
+constexpr kube::Duration reported_short_pause = 1min;
 
 }  // namespace
 
@@ -53,15 +53,15 @@ kube::Duration OrderMemory::await_bounds(kube::TimePoint now) {
   return now - *waits_since_;
 }
 
-bool OrderMemory::may_tell(kube::TimePoint now) {
-  if (told_at_ && now - *told_at_ < tell_interval) return false;
-  told_at_ = now;
+bool OrderMemory::may_report(kube::TimePoint now) {
+  if (reported_at_ && now - *reported_at_ < report_interval) return false;
+  reported_at_ = now;
   return true;
 }
 
-bool OrderMemory::may_tell_of_no_room(kube::TimePoint now) {
-  if (told_short_ && now - *told_short_ < told_short_pause) return false;
-  told_short_ = now;
+bool OrderMemory::may_report_no_room(kube::TimePoint now) {
+  if (reported_short_ && now - *reported_short_ < reported_short_pause) return false;
+  reported_short_ = now;
   return true;
 }
 

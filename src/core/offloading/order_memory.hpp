@@ -52,10 +52,10 @@ class OrderMemory {
 
   /// Whether the reason why its Pod is not created may be written on the ShadowPod now; if so, the time is remembered.
   /// Each write brings the ShadowPod back at once: words that differ each time would make a loop.
-  bool may_tell(kube::TimePoint now);
+  bool may_report(kube::TimePoint now);
   /// Whether an Event may report now that there is no room for the Pod; if so, the time is remembered. The figures in
   /// the refusal change all the time, and each would be another Event.
-  bool may_tell_of_no_room(kube::TimePoint now);
+  bool may_report_no_room(kube::TimePoint now);
 
   /// How long a resize to the amounts of this digest is not tried, because it was refused; zero = it may be tried.
   kube::Duration left_of_resize_pause(std::string_view digest, kube::TimePoint now) const;
@@ -75,10 +75,10 @@ class OrderMemory {
   kube::TimePoint in_doubt_until_{};                  ///< for `ShadowMemory::create_in_doubt`
   std::string awaited_;                               ///< UID of the pod whose node is waited for to report its end
   kube::TimePoint awaited_since_{};                   ///< for `ShadowMemory::node_silent`
-  std::optional<kube::TimePoint> told_at_;            ///< when the refusal was last written on the ShadowPod
+  std::optional<kube::TimePoint> reported_at_;        ///< when the refusal was last written on the ShadowPod
   std::optional<kube::TimePoint> unconfirmed_since_;  ///< it came late, and its consumer has not confirmed it
   std::optional<kube::TimePoint> waits_since_;        ///< since when its Pod waits for the bounds of its twin
-  std::optional<kube::TimePoint> told_short_;         ///< when an Event last reported that there is no room for it
+  std::optional<kube::TimePoint> reported_short_;     ///< when an Event last reported that there is no room for it
   kube::TimePoint resize_again_at_{};                 ///< when a refused resize of its Pod may be tried again
   std::string resize_refused_;                        ///< digest of the refused amounts
   bool resize_short_ = false;  ///< the resize was refused for lack of room in the bounds of its twin

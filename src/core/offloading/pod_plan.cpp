@@ -68,7 +68,7 @@ PodPlan end_shadow(const Known& known, const PodMemory& memory) {
   std::optional<std::int64_t> grace;
   if (known.remote) grace = asked_grace(known.local, *known.remote);
   if (grace && grace != memory.grace_given_up) {
-    if (ordered_grace(shadow) != grace) return {TellGrace{*grace}, true};
+    if (ordered_grace(shadow) != grace) return {SendGrace{*grace}, true};
     if (!known.remote->is_deleting()) return {AwaitEnding{*grace}, true};
   }
   if (shadow.is_deleting()) return {Nothing{}, true};
@@ -318,10 +318,10 @@ std::optional<kube::Duration> status_may_wait(const kube::Object& local, const k
   const bool is_starting = is_pending(api::phase_of(local)) && is_pending(api::phase_of(remote)) &&
                            !local.is_deleting() && !remote.is_deleting() && !has_started(remote) && !is_stuck(remote);
   // A status that is shown at home already must be corrected without delay.
-  const bool is_untold = local.annotation(api::annotations::remote_pod_uid).empty() &&
-                         kube::string_at(local.status(), {"reason"}).empty() &&
-                         !kube::find_condition(local.status(), api::offloaded_condition);
-  if (!is_starting || !is_untold) return std::nullopt;
+  const bool is_unreported = local.annotation(api::annotations::remote_pod_uid).empty() &&
+                             kube::string_at(local.status(), {"reason"}).empty() &&
+                             !kube::find_condition(local.status(), api::offloaded_condition);
+  if (!is_starting || !is_unreported) return std::nullopt;
   return std::max(starting_time - known_for, kube::Duration::zero());
 }
 

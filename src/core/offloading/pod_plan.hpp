@@ -57,7 +57,7 @@ struct CreateShadow {};
 struct KeepShadow {};
 /// PATCH the ShadowPod (`grace_patch`): its pod is to end within other seconds than its own grace time. If the provider
 /// refuses that, or has not followed within `grace_patience`, the caller sets `PodMemory::grace_given_up`.
-struct TellGrace {
+struct SendGrace {
   std::int64_t seconds;
 };
 /// The ShadowPod says within how many seconds its pod is to end: wait until the provider has deleted the pod so.
@@ -99,7 +99,7 @@ struct RefuseNodeDebugger {};
 /// One step about a pod at home and its ShadowPod.
 using PodAction =
     std::variant<pod_action::Nothing, pod_action::RefuseForeign, pod_action::AwaitShadow, pod_action::AwaitOrder,
-                 pod_action::CreateShadow, pod_action::KeepShadow, pod_action::TellGrace, pod_action::AwaitEnding,
+                 pod_action::CreateShadow, pod_action::KeepShadow, pod_action::SendGrace, pod_action::AwaitEnding,
                  pod_action::DeleteShadow, pod_action::RemoveLocal, pod_action::EvictLocal, pod_action::Reject,
                  pod_action::FailLocal, pod_action::RefuseNodeDebugger>;
 

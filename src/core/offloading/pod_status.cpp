@@ -140,7 +140,7 @@ void set_addresses(const kube::Object& local, const kube::Object& remote, const 
     const auto reported = IpAddress::parse(text);
     if (!reported) return;
     const auto shown = ctx.addresses->shown(text);
-    if (!shown && ctx.addresses->tells_left_out()) wanted.left_out = reported->text();
+    if (!shown && ctx.addresses->reports_left_out()) wanted.left_out = reported->text();
     if (!shown || std::exchange(has_family[shown->v6 ? 1 : 0], true)) return;
     addresses.push_back(json::object{{"ip", shown->text()}});
   };
@@ -243,7 +243,7 @@ void add_warning(const StatusObjects& of, const StatusContext& ctx, kube::WallTi
   if (is_settled(remote) || kube::find_condition(conditions, api::offloaded_condition)) return;
   std::string message;
   if (!ctx.warning && local.annotation(annotations::remote_pod_uid) == remote.uid())
-    message = warning_told(local.status());
+    message = reported_warning(local.status());
   else if (ctx.warning && !ctx.warning->empty())
     message = warning_message(ctx.provider, *ctx.warning);
   if (message.empty()) return;

@@ -80,10 +80,10 @@ WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, s
 
 /// The refusal of the provider that a status shows; "" = none. It is of `forge_refusal`, or about a ShadowPod that the
 /// provider took and cannot carry out.
-std::string_view refusal_told(const kube::json::object& status);
+std::string_view reported_refusal(const kube::json::object& status);
 
 /// The warning of the provider (`StatusContext::warning`) that a status shows; "" = none.
-std::string_view warning_told(const kube::json::object& status);
+std::string_view reported_warning(const kube::json::object& status);
 
 /// The strategic merge patch (application/strategic-merge-patch+json) for `pods/<name>/status` that makes the local pod
 /// show this, or nullopt if it does already. It holds only what differs and the pod's UID, so that a successor of the

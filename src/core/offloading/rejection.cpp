@@ -37,7 +37,7 @@ void end_containers(json::object& status, std::string_view list, const Rejection
 }
 
 /// Gives each container of the spec a status: one that was never reported may have run.
-void add_untold(json::object& status, const kube::Object& local) {
+void add_unreported(json::object& status, const kube::Object& local) {
   for (const json::value& container : kube::array_at(local.spec(), {"containers"})) {
     const std::string_view name = kube::string_at(container, {"name"});
     json::array& statuses = kube::ensure_array(status, "containerStatuses");
@@ -79,7 +79,7 @@ WantedStatus forge_rejection(const kube::Object& local, const Rejection& rejecti
       condition["reason"] = reason;
       condition["lastTransitionTime"] = kube::format_time(now);
     }
-  if (has_unknown_ends(rejection)) add_untold(status, local);
+  if (has_unknown_ends(rejection)) add_unreported(status, local);
   for (std::string_view list : {"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"})
     end_containers(status, list, rejection, now);
   const bool is_unknown =
@@ -115,7 +115,11 @@ WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, s
   return wanted;
 }
 
-std::string_view refusal_told(const json::object& status) { return told_as(status, api::reasons::offloading_refused); }
-std::string_view warning_told(const json::object& status) { return told_as(status, api::reasons::remote_not_ready); }
+std::string_view reported_refusal(const json::object& status) {
+  return told_as(status, api::reasons::offloading_refused);
+}
+std::string_view reported_warning(const json::object& status) {
+  return told_as(status, api::reasons::remote_not_ready);
+}
 
 }  // namespace liqo::core

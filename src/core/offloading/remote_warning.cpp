@@ -23,7 +23,7 @@ constexpr std::size_t max_reason = 100, max_message = 500;
 constexpr auto before_not_ready = 1min;
 constexpr kube::Duration first_pause = 10s, max_pause = 60s;
 /// The most different messages of one pod that become Events; the condition has the others.
-constexpr std::size_t max_told = 16;
+constexpr std::size_t max_reported = 16;
 
 const json::object* ready_condition(const kube::Object& pod) { return kube::find_condition(pod.status(), "Ready"); }
 
@@ -136,8 +136,8 @@ bool WarningQuestions::answered(std::string_view remote_uid, std::string words) 
   return true;
 }
 
-bool WarningQuestions::tell(std::string_view message) {
-  return told_.size() < max_told && told_.insert(digest_hex(message)).second;
+bool WarningQuestions::may_report(std::string_view message) {
+  return reported_.size() < max_reported && reported_.insert(digest_hex(message)).second;
 }
 
 }  // namespace liqo::core

@@ -45,7 +45,7 @@ class WarningQuestions {
   /// The provider's warning; "" = none; null = not asked yet.
   const std::string* words() const { return words_ ? &*words_ : nullptr; }
   /// Whether an Event is due for this message: each message has one, up to a number that a person can read.
-  bool tell(std::string_view message);
+  bool may_report(std::string_view message);
 
  private:
   void settle();
@@ -54,7 +54,7 @@ class WarningQuestions {
   std::optional<kube::TimePoint> unsettled_since_, asked_at_;
   int asked_ = 0;  ///< since then
   std::optional<std::string> words_;
-  std::set<std::string> told_;  ///< digests
+  std::set<std::string> reported_;  ///< digests
 };
 
 }  // namespace liqo::core

@@ -87,7 +87,7 @@ struct Record {
   bool may_wait = false;      ///< nobody acts upon it (`max_record_delay`)
 };
 /// Take the report that the Pod is refused off the ShadowPod.
-struct Tell {
+struct Report {
   kube::json::object patch;  ///< merge patch for the ShadowPod (`refusal_patch`)
 };
 /// Bring the Pod to what the ShadowPod says by now.
@@ -97,7 +97,7 @@ struct PatchPod {
 /// The Pod was deleted by force, and nobody knows whether it has run: its node may still report that.
 struct AwaitNode {};
 /// A PodResize and an EphemeralAddition are to be PATCHed to the Pod, and to be noted there if they are refused.
-using Step = std::variant<Tell, PatchPod, Record, Release, PodResize, EphemeralAddition, AwaitNode>;
+using Step = std::variant<Report, PatchPod, Record, Release, PodResize, EphemeralAddition, AwaitNode>;
 /// The Pod is there and is this ShadowPod's. At most one step of each kind is due, in the order of Step, so that the
 /// record comes before the release of the Pod.
 struct Keep {

@@ -17,7 +17,7 @@ namespace json = kube::json;
 namespace {
 
 /// What the condition Offloaded says against the pod, without the cluster, which the sentence names already.
-std::string_view told_at_home(const AskedPod& asked) {
+std::string_view reported_at_home(const AskedPod& asked) {
   const json::object* condition = kube::find_condition(asked.local.status(), api::offloaded_condition);
   if (!condition || kube::string_at(*condition, {"status"}) != "False") return {};
   std::string_view words = kube::string_at(*condition, {"message"});
@@ -33,13 +33,13 @@ std::string why_absent(const AskedPod& asked) {
   if (api::is_final_phase(phase))
     return "it has ended (" + std::string(phase) + ")" + (message.empty() ? "" : ": " + std::string(message));
   if (local.is_deleting()) return "it is being deleted";
-  if (const std::string_view told = told_at_home(asked); !told.empty()) return std::string(told);
+  if (const std::string_view told = reported_at_home(asked); !told.empty()) return std::string(told);
   if (!message.empty() || !asked.has_twin) return std::string(message);
   return phase == "Running" ? "it is not there any more" : "it has not been created there yet";
 }
 
 std::string why_unplaced(const AskedPod& asked) {
-  if (const std::string_view told = told_at_home(asked); !told.empty()) return std::string(told);
+  if (const std::string_view told = reported_at_home(asked); !told.empty()) return std::string(told);
   const json::object* scheduled = kube::find_condition(asked.remote->status(), "PodScheduled");
   const std::string_view message = scheduled ? kube::string_at(*scheduled, {"message"}) : std::string_view();
   return message.empty() ? "it has no node there yet" : std::string(message);
@@ -48,7 +48,7 @@ std::string why_unplaced(const AskedPod& asked) {
 std::string words_of(const AskedPod& asked, const json::value& waiting) {
   const std::string_view reason = kube::string_at(waiting, {"reason"});
   std::string_view message = kube::string_at(waiting, {"message"});
-  if (message.empty()) message = told_at_home(asked);
+  if (message.empty()) message = reported_at_home(asked);
   if (reason.empty() || message.empty())
     return message.empty() && reason.empty() ? "it has not started yet" : std::string(message) + std::string(reason);
   return std::string(reason) + ": " + std::string(message);

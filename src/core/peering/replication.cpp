@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t max_status = 64 << 10, max_map_status = 512 << 10;
 /// The most kept twins for which the status at home says why they are kept, each in a sentence that names claims, as
 /// far as that status stays within its bound.
-constexpr std::size_t max_told_twins = 200;
+constexpr std::size_t max_reported_twins = 200;
 constexpr std::size_t writes_of_answer = 8;
 
 constexpr std::array kinds{api::kinds::namespace_maps, api::kinds::resource_slices, api::kinds::renews};
@@ -126,7 +126,7 @@ json::object shown_status(const ReplicationView& view) {
     json::object shown{{"remoteNamespace", twin.remote}, {"phase", "CreationLoopBackOff"}, {"message", twin.why}};
     const std::size_t size = json::serialize(shown).size() + twin.local.size() + std::string_view(R"("":,)").size();
     // The annotation of the map names the others, too.
-    if (told++ == max_told_twins || size > room) break;
+    if (told++ == max_reported_twins || size > room) break;
     room -= size;
     json::object& entry = kube::ensure_object(twins, twin.local);
     entry["message"] = std::move(shown["message"]);

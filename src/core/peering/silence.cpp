@@ -243,45 +243,45 @@ void SilenceJudge::see(const OrdersSight& orders, bool answers, Moment now) {
     if (!blind_since_) blind_since_ = now.at;
   }
   if (acted && is_stale()) void_ = run_->leader.renewed;
-  if (acted && !note_.words.empty()) untell(now.at);
+  if (acted && !note_.words.empty()) withdraw_report(now.at);
   judge(now);
 }
 
 void SilenceJudge::judge(Moment now) {
-  if (untold_at_ && now.at - *untold_at_ >= calm_time) pause_ = {};
-  judge_told(now);
+  if (withdrawn_at_ && now.at - *withdrawn_at_ >= calm_time) pause_ = {};
+  judge_reported(now);
   if (!answers_ || back_at_ || (!waits(now.at) && !resumes_)) return;
   const bool proven = is_proven(now.at);
   if (note_.words.empty()) {
     // If the Lease can be read and is renewed, the provider only takes its time.
     const bool unread = waits_anew(now.at) && is_unreadable(now.at);
-    if ((proven || unread) && (!untold_at_ || now.at - *untold_at_ >= pause_)) tell(proven, now);
-  } else if (proven && !note_.proven && now.at - *told_at_ >= std::max(pause_, first_pause)) {
-    tell(true, now);
+    if ((proven || unread) && (!withdrawn_at_ || now.at - *withdrawn_at_ >= pause_)) report(proven, now);
+  } else if (proven && !note_.proven && now.at - *reported_at_ >= std::max(pause_, first_pause)) {
+    report(true, now);
   }
 }
 
-void SilenceJudge::judge_told(Moment now) {
+void SilenceJudge::judge_reported(Moment now) {
   if (note_.words.empty()) return;
   const bool idle = idle_since_ && now.at - *idle_since_ >= idle_time;
   const bool back = run_ && run_->renewals >= 2;
   const bool blind = note_.proven && blind_since_ && now.at - *blind_since_ >= blind_time;
   // A report without a proof ends with the orders that wait.
   const bool unseen = !note_.proven && orders_.fresh.count == 0;
-  if (idle || back || blind || unseen) return untell(now.at);
+  if (idle || back || blind || unseen) return withdraw_report(now.at);
   if (note_.proven && now.at - proven_at_ >= closing_time) note_.closes = true;
-  if (count_of(note_.proven) != told_count_ && now.at - counted_at_ >= count_pause) count(note_.proven, now);
+  if (count_of(note_.proven) != reported_count_ && now.at - counted_at_ >= count_pause) count(note_.proven, now);
 }
 
 void SilenceJudge::note_return(kube::TimePoint now) {
   if (!returned_at_) returned_at_ = now;
 }
 
-void SilenceJudge::tell(bool proven, Moment now) {
+void SilenceJudge::report(bool proven, Moment now) {
   note_ = {.words = {}, .proven = proven, .closes = proven && resumes_};
   absent_since_ = absent_since(proven);
   count(proven, now);
-  told_at_ = now.at;
+  reported_at_ = now.at;
   if (proven) {
     proven_at_ = now.at;
     resumes_ = false;
@@ -289,10 +289,10 @@ void SilenceJudge::tell(bool proven, Moment now) {
   pause_ = pause_ == kube::Duration{} ? first_pause : std::min<kube::Duration>(pause_ * 2, max_pause);
 }
 
-void SilenceJudge::untell(kube::TimePoint now) {
+void SilenceJudge::withdraw_report(kube::TimePoint now) {
   note_ = {};
-  told_at_.reset();
-  untold_at_ = now;
+  reported_at_.reset();
+  withdrawn_at_ = now;
 }
 
 kube::WallTime SilenceJudge::absent_since(bool proven) const {
@@ -303,12 +303,12 @@ kube::WallTime SilenceJudge::absent_since(bool proven) const {
 }
 
 void SilenceJudge::count(bool proven, Moment now) {
-  told_count_ = count_of(proven);
+  reported_count_ = count_of(proven);
   counted_at_ = now.at;
-  const std::string orders = count_text(told_count_), since = time_text(absent_since_, now.wall);
+  const std::string orders = count_text(reported_count_), since = time_text(absent_since_, now.wall);
   if (proven)
     note_.words = "Liqo of cluster " + cluster_ + std::string(not_running) + since +
-                  (told_count_ > 0 ? std::string(it_has) + orders : std::string()) +
+                  (reported_count_ > 0 ? std::string(it_has) + orders : std::string()) +
                   ": ask its operator to start liqod";
   else
     note_.words = "cluster " + cluster_ + std::string(not_acted) + orders + " since " + since +

@@ -155,10 +155,10 @@ class SilenceJudge {
   void note_return(kube::TimePoint now);
   bool is_proven(kube::TimePoint now) const;
   bool is_unreadable(kube::TimePoint now) const;
-  void tell(bool proven, Moment now);
-  void untell(kube::TimePoint now);
+  void report(bool proven, Moment now);
+  void withdraw_report(kube::TimePoint now);
   void judge(Moment now);
-  void judge_told(Moment now);
+  void judge_reported(Moment now);
   /// Since when nobody is seen to be there.
   kube::WallTime absent_since(bool proven) const;
   /// Has the note say how many orders wait, since `absent_since_`.
@@ -178,13 +178,13 @@ class SilenceJudge {
   std::optional<kube::TimePoint> blind_since_;    ///< since when no look succeeds, or none can be tried
   std::optional<kube::TimePoint> idle_since_;     ///< since when nothing waits
   SilenceNote note_;
-  kube::WallTime absent_since_{};           ///< of `note_`
-  std::size_t told_count_ = 0;              ///< how many wait, as `note_` has it
-  kube::TimePoint counted_at_{};            ///< when `note_` was given that number
-  std::optional<kube::TimePoint> told_at_;  ///< of `note_`
+  kube::WallTime absent_since_{};               ///< of `note_`
+  std::size_t reported_count_ = 0;              ///< how many wait, as `note_` has it
+  kube::TimePoint counted_at_{};                ///< when `note_` was given that number
+  std::optional<kube::TimePoint> reported_at_;  ///< of `note_`
   kube::TimePoint proven_at_{};
-  std::optional<kube::TimePoint> untold_at_;
-  kube::Duration pause_{};                      ///< until the next report, from `untold_at_` on
+  std::optional<kube::TimePoint> withdrawn_at_;
+  kube::Duration pause_{};                      ///< until the next report, from `withdrawn_at_` on
   std::optional<kube::TimePoint> back_at_;      ///< when the Lease was renewed again after a proof
   std::optional<kube::TimePoint> returned_at_;  ///< when the provider was seen to be back, for which orders are woken
   bool wake_ = false;

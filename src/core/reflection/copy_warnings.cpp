@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// A warning that goes on becomes an Event again after this time.
-constexpr kube::Duration told_for = 10min;
+constexpr kube::Duration reported_for = 10min;
 /// The most warnings in that time, about one object and about one twin: a provider must not flood the Events of home.
 constexpr int max_of_object = 4;
 constexpr std::size_t max_of_twin = 64;
@@ -47,16 +47,17 @@ std::string copy_warning_message(std::string_view provider, const CopyWarning& w
 bool CopyWarnings::is_news(const CopyWarning& warning, kube::TimePoint now) const {
   if (warning.version <= looked_) return false;
   if ((!first_ || warning.version <= *first_) && warning.time < since_) return false;
-  const auto is_recent = [&](const Told& told) { return now - told.at < told_for; };
-  if (const auto known = told_.find(warning.event); known != told_.end() && is_recent(known->second)) return false;
+  const auto is_recent = [&](const Reported& told) { return now - told.at < reported_for; };
+  if (const auto known = reported_.find(warning.event); known != reported_.end() && is_recent(known->second))
+    return false;
   const auto of_object = std::ranges::count_if(
-      told_, [&](const auto& told) { return told.second.object == warning.uid && is_recent(told.second); });
-  const auto of_twin = std::ranges::count_if(told_, [&](const auto& told) { return is_recent(told.second); });
+      reported_, [&](const auto& told) { return told.second.object == warning.uid && is_recent(told.second); });
+  const auto of_twin = std::ranges::count_if(reported_, [&](const auto& told) { return is_recent(told.second); });
   return of_object < max_of_object && std::cmp_less(of_twin, max_of_twin);
 }
 
 void CopyWarnings::told(const CopyWarning& warning, kube::TimePoint now) {
-  told_.insert_or_assign(warning.event, Told{.object = warning.uid, .at = now});
+  reported_.insert_or_assign(warning.event, Reported{.object = warning.uid, .at = now});
 }
 
 void CopyWarnings::postpone(const CopyWarning& warning) {
@@ -68,7 +69,7 @@ void CopyWarnings::looked(std::uint64_t version, kube::TimePoint now) {
   const auto postponed = std::exchange(postponed_, std::nullopt);
   // The version counts even if it is lower than the last one: a restored database gives versions again.
   looked_ = postponed ? std::min(version, *postponed - 1) : version;
-  std::erase_if(told_, [&](const auto& told) { return now - told.second.at >= told_for; });
+  std::erase_if(reported_, [&](const auto& told) { return now - told.second.at >= reported_for; });
 }
 
 }  // namespace liqo::core

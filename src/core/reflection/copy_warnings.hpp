@@ -48,15 +48,15 @@ class CopyWarnings {
   void looked(std::uint64_t version, kube::TimePoint now);
 
  private:
-  struct Told {
+  struct Reported {
     std::string object;  ///< UID
     kube::TimePoint at;
   };
   kube::WallTime since_;
-  std::optional<std::uint64_t> first_;      ///< version of the first look
-  std::uint64_t looked_ = 0;                ///< what has no newer version has been considered
-  std::optional<std::uint64_t> postponed_;  ///< in this look, the oldest
-  std::map<std::string, Told> told_;        ///< by the UID of the Event, of the last minutes
+  std::optional<std::uint64_t> first_;        ///< version of the first look
+  std::uint64_t looked_ = 0;                  ///< what has no newer version has been considered
+  std::optional<std::uint64_t> postponed_;    ///< in this look, the oldest
+  std::map<std::string, Reported> reported_;  ///< by the UID of the Event, of the last minutes
 };
 
 }  // namespace liqo::core

@@ -52,7 +52,7 @@ std::string why_foreign(const ReflectedKind& kind, const kube::Object& remote, c
 }
 
 /// The beginning of a sentence: "Secret login is `how` to cluster milan".
-std::string tell_reflection(const ReflectionRule& rule, const kube::Object& local, std::string_view how) {
+std::string describe_reflection(const ReflectionRule& rule, const kube::Object& local, std::string_view how) {
   return std::string(rule.kind.resource.kind) + " " + std::string(local.name()) + " is " + std::string(how) +
          " to cluster " + rule.ctx.clusters.remote;
 }
@@ -61,7 +61,7 @@ std::string tell_reflection(const ReflectionRule& rule, const kube::Object& loca
 ReflectionPlan leave_out(const ReflectionRule& rule, const kube::Object& local, const kube::Object* remote,
                          std::string_view reason) {
   std::string message;
-  if (!reason.empty()) message = tell_reflection(rule, local, "not reflected") + ": it " + std::string(reason);
+  if (!reason.empty()) message = describe_reflection(rule, local, "not reflected") + ": it " + std::string(reason);
   if (!remote || remote->is_deleting() || !remote->has_annotation(annotations::reflected_digest))
     return Keep{std::move(message)};
   return Remove{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = std::move(message)};
@@ -105,7 +105,7 @@ ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* l
     if (!remote || remote->is_deleting()) return Keep{};
     Remove removal{.name = std::string(remote->name()), .uid = std::string(remote->uid()), .message = {}};
     if (local)
-      removal.message = tell_reflection(rule, *local, "no longer reflected") +
+      removal.message = describe_reflection(rule, *local, "no longer reflected") +
                         (policy == SelectionPolicy::allow_list && !kind.is_always_reflected(local->name())
                              ? ": under an AllowList only what is annotated liqo.io/allow-reflection is"
                              : ", as annotated");

@@ -86,7 +86,7 @@ kube::Quantity taken(const SliceHold& hold, std::string_view name) {
 }
 
 /// Who has the others' amount of the resource, as an insertion; "" if that is not known.
-std::string tell_holds(const GrantLimits& limits, const std::string& name) {
+std::string describe_holds(const GrantLimits& limits, const std::string& name) {
   std::vector<const SliceHold*> takers;
   for (const SliceHold& hold : limits.holds)
     if (is_unbounded(hold, name) || taken(hold, name).sign() > 0) takers.push_back(&hold);
@@ -127,7 +127,7 @@ std::string refuse_amounts(const GrantLimits& limits, const Resources& granted, 
     const kube::Quantity others = amount(limits.others, name);
     if (const auto most = limits.consumer.find(name); most != limits.consumer.end() && most->second < others + asked)
       return "the provider grants all slices of this cluster together no more than " + most->second.text() + " of " +
-             name + ", the others have " + others.text() + tell_holds(limits, name) + " and this one would have " +
+             name + ", the others have " + others.text() + describe_holds(limits, name) + " and this one would have " +
              asked.text() + std::string(remedy(limits, name));
   }
   return {};
@@ -142,7 +142,7 @@ std::string name_pods(const GrantLimits& limits, Resources& granted) {
   if (left->sign() <= 0)
     return "the provider bounds the pods of this cluster, and nothing is left for a slice that does not say how many "
            "it is to have: the others have " +
-           amount(limits.others, pods).text() + tell_holds(limits, pods) + std::string(slice_advice::name_pods);
+           amount(limits.others, pods).text() + describe_holds(limits, pods) + std::string(slice_advice::name_pods);
   granted.emplace(pods, *left);
   return {};
 }

@@ -96,7 +96,7 @@ Platform Platforms::common() const {
   }
   if (architectures.size() == 1 || !architectures.contains(usual_architecture))
     common.architecture = *architectures.begin();
-  ToldFeatures told = told_features(std::move(features).value_or(std::vector<std::string>()));
+  ReportedFeatures told = reported_features(std::move(features).value_or(std::vector<std::string>()));
   common.features = std::move(told.told);
   common.features_left_out = std::move(told.left_out);
   return common;

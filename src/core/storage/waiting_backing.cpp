@@ -12,7 +12,7 @@ constexpr kube::Duration silence = std::chrono::seconds(20);
 
 }  // namespace
 
-bool tells_of_waiting(const kube::json::value& event) {
+bool reports_waiting(const kube::json::value& event) {
   const std::string_view reason = kube::string_at(event, {"reason"});
   return reason == "WaitForFirstConsumer" || reason == "WaitForPodScheduled";
 }

@@ -8,7 +8,7 @@
 namespace liqo::core::storage {
 
 /// Whether an Event of the claim says that it waits for its first pod.
-bool tells_of_waiting(const kube::json::value& event);
+bool reports_waiting(const kube::json::value& event);
 
 /// Whether a claim that has been pending for `waited` is taken to wait, though no Event says so: Events may get lost.
 /// No provisioner has taken notice of it in 20 s.

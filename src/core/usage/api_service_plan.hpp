@@ -18,7 +18,7 @@ enum class ApiServiceAnswers {
 ApiServiceAnswers read_available(const kube::Object& api_service);
 
 /// What is seen at one time.
-struct ApiServiceLook {
+struct ApiServiceSnapshot {
   enum class Stored {
     none,
     ours,
@@ -52,6 +52,6 @@ struct ApiServicePlan {
 /// Plans the next step for the APIService, which is never there without a front proxy. One that is not available for
 /// three minutes is withdrawn, and made again an hour later, or when the caller has cleared `memory.withdrawn`; one
 /// that was just made has a minute.
-ApiServicePlan plan_api_service(const ApiServiceLook& look, ApiServiceMemory memory, kube::TimePoint now);
+ApiServicePlan plan_api_service(const ApiServiceSnapshot& snapshot, ApiServiceMemory memory, kube::TimePoint now);
 
 }  // namespace liqo::core

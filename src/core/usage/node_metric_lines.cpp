@@ -34,12 +34,12 @@ void add(double& sum, std::int64_t& newest, const wire::MetricSample& sample) {
   newest = std::max(newest, wire::metric_time(sample).value_or(0));
 }
 
-void tell(std::string& text, std::string_view name, std::string_view type, std::string_view help) {
+void add_head(std::string& text, std::string_view name, std::string_view type, std::string_view help) {
   if (!help.empty()) text.append("# HELP ").append(name).append(" ").append(help) += '\n';
   if (!type.empty()) text.append("# TYPE ").append(name).append(" ").append(type) += '\n';
 }
 
-void tell_sum(std::string& text, std::string_view name, double sum, std::int64_t time) {
+void add_sum(std::string& text, std::string_view name, double sum, std::int64_t time) {
   text.append(name).append(" ").append(text_of(sum));
   if (time > 0) text.append(" ").append(std::to_string(time));
   text += '\n';
@@ -95,7 +95,7 @@ void NodeMetricLines::take(std::string_view line) {
   if (sample->name == pod_memory) add(sums_.memory_bytes, memory_time_, *sample);
 }
 
-std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums) {
+std::string join_metric_lines(std::span<const NodeMetricLines> nodes, bool node_sums) {
   std::map<std::string_view, std::vector<const NodeMetricLines::Family*>> families;
   std::size_t bytes = 0;
   for (const NodeMetricLines& node : nodes) {
@@ -109,7 +109,7 @@ std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums)
     // Kubelets have these families of nodes and not of pods. One that came in here would be written twice, because the
     // sums below have these names.
     if (name == node_cpu || name == node_memory) continue;
-    tell(text, name, parts.front()->type, parts.front()->help);
+    add_head(text, name, parts.front()->type, parts.front()->help);
     for (const NodeMetricLines::Family* part : parts) text += part->lines;
   }
   if (!node_sums) return text;
@@ -121,10 +121,10 @@ std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums)
     cpu_time = std::max(cpu_time, node.cpu_time_);
     memory_time = std::max(memory_time, node.memory_time_);
   }
-  tell(text, node_cpu, "counter", "CPU time of the consumer's pods in seconds, over all nodes");
-  tell_sum(text, node_cpu, sums.cpu_seconds, cpu_time);
-  tell(text, node_memory, "gauge", "Working set of the consumer's pods in bytes, over all nodes");
-  tell_sum(text, node_memory, sums.memory_bytes, memory_time);
+  add_head(text, node_cpu, "counter", "CPU time of the consumer's pods in seconds, over all nodes");
+  add_sum(text, node_cpu, sums.cpu_seconds, cpu_time);
+  add_head(text, node_memory, "gauge", "Working set of the consumer's pods in bytes, over all nodes");
+  add_sum(text, node_memory, sums.memory_bytes, memory_time);
   return text;
 }
 

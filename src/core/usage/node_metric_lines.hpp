@@ -27,7 +27,7 @@ class NodeMetricLines {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  friend std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums);
+  friend std::string join_metric_lines(std::span<const NodeMetricLines> nodes, bool node_sums);
   struct Family {
     std::string type, help;  ///< as TYPE and HELP say; "" = they do not
     std::string lines;
@@ -54,6 +54,6 @@ class NodeMetricLines {
 /// holds. With `node_sums`, node_cpu_usage_seconds_total and node_memory_working_set_bytes are included, too: not those
 /// of the nodes, which would show the usage of other tenants, but the sums over the consumer's pods, with the newest of
 /// their times.
-std::string tell_figures(std::span<const NodeMetricLines> nodes, bool node_sums);
+std::string join_metric_lines(std::span<const NodeMetricLines> nodes, bool node_sums);
 
 }  // namespace liqo::core

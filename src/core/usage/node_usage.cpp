@@ -55,33 +55,33 @@ std::uint64_t NodeUsage::grown(Meter& meter, const Reading& reading, const Sight
                                     static_cast<double>(meter.span()));
 }
 
-void NodeUsage::take(const Look& look, const UidOf& uid_of, kube::WallTime now) {
+void NodeUsage::take(const UsageByPod& by_pod, const UidOf& uid_of, kube::WallTime now) {
   ++looks_;
   const std::int64_t since_look = std::max<std::int64_t>(milliseconds(now - looked_), 0);
   NodeReading node;
-  for (const auto& [key, figures] : look) {
+  for (const auto& [key, usage] : by_pod) {
     std::string uid = uid_of(key);
     if (uid.empty()) continue;
     PodMeters& pod = pods_[key];
     if (pod.uid != uid) pod = PodMeters{.uid = std::move(uid)};
     const Sight sight{
-        .started = figures.started(), .was_seen = pod.look != 0 && pod.look + 1 == looks_, .since_look = since_look};
+        .started = usage.started(), .was_seen = pod.look != 0 && pod.look + 1 == looks_, .since_look = since_look};
     pod.look = looks_;
     std::uint64_t by_containers = 0;
     std::map<std::string, Meter, std::less<>> meters;
-    for (const auto& [name, container] : figures.containers) {
+    for (const auto& [name, container] : usage.containers) {
       const auto known = pod.containers.find(name);
       Meter meter = known == pod.containers.end() ? Meter() : known->second;
       if (const auto& cpu = container[Measure::cpu]) by_containers = add(by_containers, grown(meter, *cpu, sight));
       meters.emplace(name, meter);
     }
     pod.containers = std::move(meters);
-    const auto& own = figures.own[Measure::cpu];
+    const auto& own = usage.own[Measure::cpu];
     pod.has_own = own.has_value();
     used_ = add(used_, own ? grown(pod.own, *own, sight) : by_containers);
     if (const auto rate = pod.rate()) node.rate = add(node.rate.value_or(0), *rate);
-    if (const auto cpu = figures.of(Measure::cpu)) node.at = std::max(node.at, cpu->at);
-    const auto memory = figures.of(Measure::memory);
+    if (const auto cpu = usage.of(Measure::cpu)) node.at = std::max(node.at, cpu->at);
+    const auto memory = usage.of(Measure::memory);
     if (!memory) continue;
     node.memory = add(node.memory, memory->value);
     node.at = std::max(node.at, memory->at);

@@ -41,7 +41,7 @@ struct NodeReading {
 class NodeUsage {
  public:
   /// `uid_of` finds the pods that are there now.
-  void take(const Look& look, const UidOf& uid_of, kube::WallTime now);
+  void take(const UsageByPod& by_pod, const UidOf& uid_of, kube::WallTime now);
   /// The usage of the node as of the last look.
   const NodeReading& node() const { return node_; }
   /// How much CPU time a pod, or a container of it, uses in a second, in nanoseconds. Nothing before two looks.

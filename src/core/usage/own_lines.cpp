@@ -34,8 +34,8 @@ std::string OwnLines::take(std::string_view line) {
   for (auto& label : sample->labels)
     if (label.name == "pod_uid") label.value = uid;
   std::string text;
-  if (!type_of_.empty() && is_of_family(sample->name, type_of_) && told_.size() < max_families &&
-      told_.insert(type_of_).second)
+  if (!type_of_.empty() && is_of_family(sample->name, type_of_) && written_.size() < max_families &&
+      written_.insert(type_of_).second)
     text = "# TYPE " + type_of_ + " " + type_ + "\n";
   ++samples_;
   return text += kube::wire::metric_line(*sample);

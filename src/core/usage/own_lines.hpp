@@ -25,8 +25,8 @@ class OwnLines {
   UidOf uid_of_;
   kube::WallTime now_;
   std::size_t samples_ = 0;
-  std::string type_of_, type_;               ///< what the last line of a type has said
-  std::set<std::string, std::less<>> told_;  ///< families of which the type was written
+  std::string type_of_, type_;                  ///< what the last line of a type has said
+  std::set<std::string, std::less<>> written_;  ///< families of which the type was written
 };
 
 }  // namespace liqo::core::usage

@@ -20,14 +20,14 @@ const UsageFamily* family_of(std::string_view name) {
   return found == usage_families.end() ? nullptr : found;
 }
 
-std::optional<std::uint64_t> value_of(Measure figure, std::string_view text, kube::WallTime now) {
+std::optional<std::uint64_t> value_of(Measure measure, std::string_view text, kube::WallTime now) {
   const auto number = kube::wire::metric_number(text);
-  const bool is_seconds = figure == Measure::cpu || figure == Measure::started;
+  const bool is_seconds = measure == Measure::cpu || measure == Measure::started;
   // NaN is within nothing.
   const bool is_within = number && *number >= 0 && *number <= (is_seconds ? max_seconds : max_bytes);
   if (!is_within) return std::nullopt;
-  if (figure == Measure::cpu) return static_cast<std::uint64_t>(*number * 1e9);
-  if (figure != Measure::started) return static_cast<std::uint64_t>(*number);
+  if (measure == Measure::cpu) return static_cast<std::uint64_t>(*number * 1e9);
+  if (measure != Measure::started) return static_cast<std::uint64_t>(*number);
   const auto started = static_cast<std::int64_t>(*number * 1e3);
   if (!is_time(started, now)) return std::nullopt;
   return static_cast<std::uint64_t>(started);
@@ -46,11 +46,11 @@ bool is_time(std::int64_t at, kube::WallTime now) {
          at <= milliseconds((now + std::chrono::duration_cast<kube::WallTime::duration>(max_ahead)).time_since_epoch());
 }
 
-std::optional<Reading> PodUsage::of(Measure figure) const {
-  if (own[figure]) return own[figure];
+std::optional<Reading> PodUsage::of(Measure measure) const {
+  if (own[measure]) return own[measure];
   std::optional<Reading> sum;
-  for (const auto& [name, figures] : containers) {
-    const auto& one = figures[figure];
+  for (const auto& [name, usage] : containers) {
+    const auto& one = usage[measure];
     if (!one) continue;
     if (!sum) sum.emplace();
     sum->value = one->value > UINT64_MAX - sum->value ? UINT64_MAX : sum->value + one->value;
@@ -61,21 +61,21 @@ std::optional<Reading> PodUsage::of(Measure figure) const {
 
 std::optional<std::int64_t> PodUsage::started() const {
   std::optional<std::int64_t> first;
-  for (const auto& [name, figures] : containers)
-    if (const auto& start = figures[Measure::started])
+  for (const auto& [name, usage] : containers)
+    if (const auto& start = usage[Measure::started])
       first = std::min(first.value_or(INT64_MAX), static_cast<std::int64_t>(start->value));
   return first;
 }
 
-LookReader::LookReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers)
+PodUsageReader::PodUsageReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers)
     : uid_of_(std::move(uid_of)), now_(now), max_containers_(max_containers) {}
 
-void LookReader::take(std::string_view line) {
+void PodUsageReader::take(std::string_view line) {
   const UsageFamily* const family = family_of(line.substr(0, line.find_first_of("{ \t")));
   if (!family) return;
   const auto sample = kube::wire::parse_metric_sample(line);
   if (!sample) return;
-  const auto value = value_of(family->figure, sample->value, now_);
+  const auto value = value_of(family->measure, sample->value, now_);
   if (!value) return;
   const Reading reading{.value = *value,
                         .at = kube::wire::metric_time(*sample).value_or(milliseconds(now_.time_since_epoch()))};
@@ -86,19 +86,19 @@ void LookReader::take(std::string_view line) {
   if (family->is_of_container && !is_container_name(container)) return;
   if (pod.name.empty() || uid_of_(pod).empty()) return;
   if (!family->is_of_container) {
-    look_[pod].own[family->figure] = reading;
+    by_pod_[pod].own[family->measure] = reading;
     return;
   }
-  auto& containers = look_[pod].containers;
+  auto& containers = by_pod_[pod].containers;
   auto entry = containers.find(container);
   if (entry == containers.end()) {
     if (containers_ == max_containers_) return;
     ++containers_;
     entry = containers.emplace(container, Usage()).first;
   }
-  entry->second[family->figure] = reading;
+  entry->second[family->measure] = reading;
 }
 
-std::size_t LookReader::held() const { return look_.size() * pod_size + containers_ * container_size; }
+std::size_t PodUsageReader::held() const { return by_pod_.size() * pod_size + containers_ * container_size; }
 
 }  // namespace liqo::core::usage

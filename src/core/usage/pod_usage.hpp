@@ -38,8 +38,10 @@ struct Reading {
 /// The usage of a container, or that which is reported of a pod as a whole. What is not reported is absent.
 class Usage {
  public:
-  std::optional<Reading>& operator[](Measure figure) { return readings_[static_cast<std::size_t>(figure)]; }
-  const std::optional<Reading>& operator[](Measure figure) const { return readings_[static_cast<std::size_t>(figure)]; }
+  std::optional<Reading>& operator[](Measure measure) { return readings_[static_cast<std::size_t>(measure)]; }
+  const std::optional<Reading>& operator[](Measure measure) const {
+    return readings_[static_cast<std::size_t>(measure)];
+  }
 
  private:
   std::array<std::optional<Reading>, measure_count> readings_;
@@ -51,19 +53,19 @@ struct PodUsage {
   std::map<std::string, Usage, std::less<>> containers;
 
   /// CPU or memory of the pod: its own, else the sum of its containers with the time of the newest.
-  std::optional<Reading> of(Measure figure) const;
+  std::optional<Reading> of(Measure measure) const;
   /// When the first of its containers that run was started; nothing if that is not reported.
   std::optional<std::int64_t> started() const;
 };
 
 /// All pods of the node of which there is something to report.
-using Look = std::map<kube::ObjectKey, PodUsage>;
+using UsageByPod = std::map<kube::ObjectKey, PodUsage>;
 
 /// A family of GET /metrics/resource.
 struct UsageFamily {
   std::string_view name, help, type;
   bool is_of_container;  ///< else of a pod
-  Measure figure;
+  Measure measure;
 };
 inline constexpr std::array<UsageFamily, 8> usage_families = {{
     {"container_cpu_usage_seconds_total", "Cumulative cpu time consumed by the container in core-seconds", "counter",
@@ -94,24 +96,24 @@ bool is_time(std::int64_t at, kube::WallTime now);
 
 /// Reads the provider's lines and keeps what is of pods of this node. A provider may write anything: lines of other
 /// pods, numbers that cannot be (below zero, none, more than a machine has), and times far ahead are left out, one by
-/// one. One of several lines of the same figure counts, the last.
-class LookReader {
+/// one. One of several lines of the same measure counts, the last.
+class PodUsageReader {
  public:
   /// `max_containers`: more are left out.
-  LookReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers);
+  PodUsageReader(UidOf uid_of, kube::WallTime now, std::size_t max_containers);
 
   /// Takes one line, without its line end.
   void take(std::string_view line);
   /// What was kept of the lines so far.
-  const Look& look() const { return look_; }
-  /// About how much memory the look takes, in bytes.
+  const UsageByPod& by_pod() const { return by_pod_; }
+  /// About how much memory that takes, in bytes.
   std::size_t held() const;
 
  private:
   UidOf uid_of_;
   kube::WallTime now_;
   std::size_t max_containers_, containers_ = 0;
-  Look look_;
+  UsageByPod by_pod_;
 };
 
 }  // namespace liqo::core::usage

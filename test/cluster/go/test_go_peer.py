@@ -43,7 +43,7 @@ def mixed(run: Run) -> Iterator[Mixed]:
         for cluster in (malmo, turku):
             assert cluster.node
             cluster.node.name_containers()
-        yield Mixed(GoPeer(malmo, release), Peer(turku, figures=True))
+        yield Mixed(GoPeer(malmo, release), Peer(turku, usage=True))
 
 
 def refused(cluster: Cluster, word: str) -> list[audit.Entry]:
@@ -181,7 +181,7 @@ def wait_told(cluster: Cluster, namespace: str, node: str) -> None:
 
 
 def test_a_go_provider_tells_what_our_pods_use(mixed: Mixed) -> None:
-    mixed.go.serve_figures()
+    mixed.go.serve_usage()
     wait_told(mixed.ours.cluster, "moved", "malmo")
 
 

@@ -529,7 +529,7 @@ def kubelet_port(ghent: Cluster) -> int:
     return ghent.api.get("nodes", None, "lyon")["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
 
 
-def tells_figures(ghent: Cluster) -> bool:
+def reports_usage(ghent: Cluster) -> bool:
     """Whether the virtual node says what it uses, and what the pods of the application do."""
     code, page = ghent.api.raw("GET", "/api/v1/nodes/lyon/proxy/metrics/resource")
     text = page.decode()
@@ -541,7 +541,7 @@ def tells_figures(ghent: Cluster) -> bool:
 
 def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
     ghent, lyon = sides
-    wait_for(lambda: tells_figures(ghent), SOON, "the node to tell figures", interval=1)
+    wait_for(lambda: reports_usage(ghent), SOON, "the node to tell figures", interval=1)
     port = kubelet_port(ghent)
     leaders = {each.name: wait_for(lambda c=each: leader(c), SOON, f"a leader in {each.name}") for each in sides}
     since, before = lyon.audit.mark(), len(ghent.pods("load"))
@@ -553,7 +553,7 @@ def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
         wait_for(lambda c=cluster: leader(c), SOON, f"another replica of {cluster.name} to lead")
         assert leader(cluster) != leaders[cluster.name]
     # Figures must be back within two scrapes of Prometheus.
-    wait_for(lambda: tells_figures(ghent), 2 * SCRAPED_EVERY, "figures again in two scrapes", interval=SCRAPED_EVERY)
+    wait_for(lambda: reports_usage(ghent), 2 * SCRAPED_EVERY, "figures again in two scrapes", interval=SCRAPED_EVERY)
     assert kubelet_port(ghent) == port
     for cluster in sides:
         cluster.kubectl("rollout", "status", "deployment/liqod", "-n", "liqo", WAITED, timeout=SOON + 10)

@@ -10,7 +10,7 @@ from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
-from harness.liqo.peers import FIGURES_PORT
+from harness.liqo.peers import USAGE_PORT
 from harness.run import Run
 from harness.settings import liqod as liqod_binary
 from harness.wait import stays, wait_for
@@ -71,15 +71,15 @@ def test_the_webhooks_go_with_the_namespace(pisa: Cluster, daemon: Liqod) -> Non
 
 def test_a_namespace_that_is_deleted_goes_though_liqod_serves_figures(pisa: Cluster) -> None:
     kubeconfig = chart.install(pisa)
-    chart.allow_figures(pisa)
-    daemon = Liqod(pisa, kubeconfig, flags=("--metric-agent-port", str(FIGURES_PORT)), webhooks=True).start()
-    chart.serve_figures(pisa, FIGURES_PORT)
+    chart.allow_usage(pisa)
+    daemon = Liqod(pisa, kubeconfig, flags=("--metric-agent-port", str(USAGE_PORT)), webhooks=True).start()
+    chart.serve_usage(pisa, USAGE_PORT)
     # Kubernetes deletes a ServiceAccount after the pods of its namespace. Here a pod stands in for liqod.
     pod = busybox("liqod-0")
     pod["metadata"]["finalizers"] = ["example.org/still-ending"]
     pisa.api.create("pods", chart.NAMESPACE, pod)
     pisa.kubectl("delete", "namespace", chart.NAMESPACE, "--wait=false")
-    wait_for(lambda: not pisa.api.find("apiservices", None, chart.FIGURES), 60, "the API of figures to go")
+    wait_for(lambda: not pisa.api.find("apiservices", None, chart.USAGE_API), 60, "the API of figures to go")
     daemon.kill()
     pisa.api.patch("pods", chart.NAMESPACE, "liqod-0", {"metadata": {"finalizers": None}})
     wait_for(lambda: not pisa.api.find("namespaces", None, chart.NAMESPACE), 60, "the namespace to go")

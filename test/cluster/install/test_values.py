@@ -36,7 +36,7 @@ IMAGE = {"repository": "localhost/liqo/liqod"}
 NODE_IP = "192.0.2.10"
 API_SERVERS = "192.0.2.32/28"
 SCRAPERS = {"namespaceSelector": {"matchLabels": {"team": "monitoring"}}, "podSelector": {}}
-FIGURES_PORT = 8543
+USAGE_PORT = 8543
 DEDICATED = {"key": "dedicated", "operator": "Equal", "value": "liqo", "effect": "NoSchedule"}
 AWAY = {"key": "virtual-node.liqo.io/not-allowed", "operator": "Exists"}
 ZONE_A = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]
@@ -132,7 +132,7 @@ PROVIDER: dict[str, Any] = {
     "apiServer": {"trustedCA": True},
     "webhook": {"failurePolicy": "Ignore", "clientCAConfigMap": "webhook-callers"},
     "metrics": {"secure": False, "enabled": False},
-    "metricAgent": {"port": FIGURES_PORT, "kubeletCAConfigMap": "kubelet-authority"},
+    "metricAgent": {"port": USAGE_PORT, "kubeletCAConfigMap": "kubelet-authority"},
     "networkPolicy": {"metricAgent": [{"ipBlock": {"cidr": API_SERVERS}}]},
 }
 
@@ -236,12 +236,12 @@ def install(cluster: Cluster, values: dict[str, Any], directory: Path, trusted: 
     file.write_text(yaml.safe_dump({"clusterID": cluster.name, **values, "apiServer": address}))
     # The pods are kwok's, and ready as soon as they have a node.
     Liqoctl(cluster)("install", "-f", file)
-    daemon = daemon_of(cluster, figures=True)
+    daemon = daemon_of(cluster, usage=True)
     # This file stands for the authorities that the system trusts.
     daemon.environment["SSL_CERT_FILE"] = str(trusted)
     daemon.start()
     if cluster.api.find("services", "liqo", chart.METRIC_AGENT):
-        chart.serve_figures(cluster, FIGURES_PORT)
+        chart.serve_usage(cluster, USAGE_PORT)
     return daemon
 
 
@@ -437,18 +437,18 @@ def test_the_network_policy_is_about_the_daemon_and_the_ports_that_it_has(instal
     assert rules == {9543: asked, 10270: asked, 8182: [SCRAPERS]}
     theirs = json.loads(installed.fano.kubectl("get", "networkpolicies", "liqod", "-n", "liqo", "-o", "json"))["spec"]
     assert {rule["ports"][0]["port"]: rule.get("from") for rule in theirs["ingress"]} == {
-        FIGURES_PORT: asked, 9443: None, 10250: None, 8082: None,
+        USAGE_PORT: asked, 9443: None, 10250: None, 8082: None,
     }  # fmt: skip
 
 
 def test_figures_are_told_where_that_is_switched_on(installed: Installed) -> None:
     """fano has an API of its own for them, at the port that its values name; carpi has nothing of it."""
-    assert chart.figures_served(installed.fano)
-    plain = installed.fano.space.connect(installed.fano.address, FIGURES_PORT)
+    assert chart.usage_served(installed.fano)
+    plain = installed.fano.space.connect(installed.fano.address, USAGE_PORT)
     plain.close()
     for kind, name in (("services", chart.METRIC_AGENT), ("clusterroles", chart.METRIC_AGENT_ROLE)):
         assert not installed.carpi.api.find(kind, "liqo" if kind == "services" else None, name)
-    assert not installed.carpi.api.find("apiservices", None, chart.FIGURES)
+    assert not installed.carpi.api.find("apiservices", None, chart.USAGE_API)
 
 
 def test_what_is_reflected_is_what_the_values_say(installed: Installed) -> None:

@@ -30,7 +30,7 @@ def reader(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) 
     node = clusters["milan"].node
     assert node
     node.name_containers()
-    rome, milan = Peer(clusters["rome"]), Peer(clusters["milan"], figures=True)
+    rome, milan = Peer(clusters["rome"]), Peer(clusters["milan"], usage=True)
     rome.peer_with(milan, "--cpu=2", "--memory=2Gi", "--pods=20")
     metrics_server.start(rome.cluster)
     return Console(rome.cluster, tmp_path_factory.mktemp("kubectl"))

@@ -29,7 +29,7 @@ from harness.wait import patient, wait_for
 NODES = ("milan", "annex", "turin")
 BURN = "while :; do :; done"
 # Kubelets read containers about every ten seconds, metrics-server reads kubelets as often, and needs two readings.
-FIGURES_SOON = 4 * metrics_server.RESOLUTION + 20
+USAGE_SOON = 4 * metrics_server.RESOLUTION + 20
 
 
 @dataclass
@@ -68,7 +68,7 @@ def three(run: Run) -> Iterator[Three]:
             assert cluster.node
             cluster.node.name_containers()
         with ThreadPoolExecutor(3) as pool:
-            rome, milan, turin = pool.map(lambda cluster: Peer(cluster, figures=cluster.options.kubelet), started)
+            rome, milan, turin = pool.map(lambda cluster: Peer(cluster, usage=cluster.options.kubelet), started)
         rome.peer_with(milan, "--cpu=2", "--memory=1Gi", "--pods=10")
         rome.peer_with(turin, "--cpu=2", "--memory=1Gi", "--pods=10")
         rome.liqoctl("create", "resourceslice", "annex", "--remote-cluster-id", "milan", "--cpu", "1", "--pods", "5")
@@ -93,7 +93,7 @@ def test_idle_nodes_are_shown(three: Three) -> None:
         assert all(cpu <= 1 for cpu, _ in found.values()), found
         return True
 
-    wait_for(all_idle, FIGURES_SOON, "kubectl top to show all nodes", interval=1)
+    wait_for(all_idle, USAGE_SOON, "kubectl top to show all nodes", interval=1)
     for node in NODES:
         assert three.statistics(node)["pods"] == []
 
@@ -122,7 +122,7 @@ def test_nodes_show_what_their_own_pods_use(three: Three) -> None:
                 assert "shop-rome" not in text
         return True
 
-    wait_for(none_mixes, FIGURES_SOON, "each node to tell of its own pods", interval=1)
+    wait_for(none_mixes, USAGE_SOON, "each node to tell of its own pods", interval=1)
 
     def shown() -> bool:
         used, nodes = three.top("pod", "-n", "shop"), three.top("node")
@@ -133,7 +133,7 @@ def test_nodes_show_what_their_own_pods_use(three: Three) -> None:
             assert abs(nodes[node][0] - used[pod][0]) <= 60, (nodes, used)
         return True
 
-    wait_for(shown, FIGURES_SOON, "kubectl top to show what each uses", interval=1)
+    wait_for(shown, USAGE_SOON, "kubectl top to show what each uses", interval=1)
     for path in ("/metrics", "/metrics/probes", "/metrics/slis", "/configz"):
         three.text("milan", path)
 
@@ -157,7 +157,7 @@ def test_after_a_kill_figures_are_back_in_two_scrapes(three: Three) -> None:
         assert found.keys() == set(NODES) and found["milan"][0] >= 50, found
         return True
 
-    wait_for(shown, FIGURES_SOON, "kubectl top to show the node as it is now", interval=1)
+    wait_for(shown, USAGE_SOON, "kubectl top to show the node as it is now", interval=1)
 
 
 def test_a_provider_that_is_silent_is_named_and_costs_its_own_node_only(three: Three, run: Run) -> None:
@@ -242,7 +242,7 @@ def test_prometheus_scrapes_a_virtual_node_as_any_other(three: Three, prometheus
     wait_for(prometheus.scrapes, SOON, "Prometheus to scrape all paths of all nodes")
     of_pod = 'job="kubelet",metrics_path="/metrics/resource",pod="one"'
     using = f"sum(rate(container_cpu_usage_seconds_total{{{of_pod}}}[1m])) > 0.1"
-    wait_for(lambda: prometheus.query(using), FIGURES_SOON, "Prometheus to know what a pod uses", interval=1)
+    wait_for(lambda: prometheus.query(using), USAGE_SOON, "Prometheus to know what a pod uses", interval=1)
     assert prometheus.query("max(resource_scrape_error) == 0")
     began = time.time()
     wait_for(lambda: no_alert(prometheus, began), SOON, "Prometheus to see that all is well", interval=1)
@@ -269,4 +269,4 @@ def test_a_provider_that_tells_no_figures_raises_no_alert(three: Three, promethe
     began = time.time()
     wait_for(lambda: no_alert(prometheus, began), SOON, "Prometheus to see that all is well", interval=1)
     without = lambda: three.top("node").keys() == {"milan", "annex"}  # noqa: E731
-    wait_for(without, FIGURES_SOON, "metrics-server to leave that node out", interval=1)
+    wait_for(without, USAGE_SOON, "metrics-server to leave that node out", interval=1)

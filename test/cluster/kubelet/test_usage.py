@@ -52,7 +52,7 @@ class Provider:
         code, body = self.apis[consumer].raw("GET", f"{SCRAPE}/{about}/{where}")
         return code, body.decode()
 
-    def figures(self, consumer: str, where: str = "metrics/resource") -> list[tuple[str, dict[str, str], float]]:
+    def usage(self, consumer: str, where: str = "metrics/resource") -> list[tuple[str, dict[str, str], float]]:
         code, text = self.ask(consumer, consumer, where)
         assert code == 200, (code, text)
         told = []
@@ -65,7 +65,7 @@ class Provider:
         return told
 
     def pods_of(self, consumer: str, where: str = "metrics/resource") -> set[str]:
-        return {labels["pod"] for _, labels, _ in self.figures(consumer, where) if "pod" in labels}
+        return {labels["pod"] for _, labels, _ in self.usage(consumer, where) if "pod" in labels}
 
 
 def offload(consumer: Peer, provider: Peer, pods: set[str]) -> None:
@@ -97,8 +97,8 @@ def provider(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pro
         with ThreadPoolExecutor(3) as pool:
             told = list(pool.map(lambda one: Peer(one, ("--metric-agent-port", str(PORT)) if one is cluster else ()), started))
         delphi, consumers = told[0], {peer.name: peer for peer in told[1:]}
-        chart.allow_figures(cluster)
-        chart.serve_figures(cluster, PORT)
+        chart.allow_usage(cluster)
+        chart.serve_usage(cluster, PORT)
         for name, consumer in consumers.items():
             offload(consumer, delphi, PODS[name])
         cluster.add_kwok_nodes(1)
@@ -114,14 +114,14 @@ def test_each_consumer_is_told_of_its_own_pods_by_the_names_that_it_knows(provid
     for consumer, pods in PODS.items():
         wait_for(lambda: provider.pods_of(consumer) == pods, 90, f"the figures of all pods of {consumer}")
         for where in ("metrics/resource", "metrics/cadvisor", "metrics/probes", "metrics"):
-            labels = [labels for _, labels, _ in provider.figures(consumer, where) if labels.get("pod")]
+            labels = [labels for _, labels, _ in provider.usage(consumer, where) if labels.get("pod")]
             assert {one["pod"] for one in labels} <= pods, where
             assert {one["namespace"] for one in labels} <= {"shop"}, where
         wait_for(lambda: provider.pods_of(consumer, "metrics/probes") == pods, SOON, f"the probes of {consumer}")
 
 
 def test_as_its_node_a_consumer_is_told_the_sum_of_its_pods(provider: Provider) -> None:
-    told = provider.figures("troy")
+    told = provider.usage("troy")
     memory = [value for name, _, value in told if name == "pod_memory_working_set_bytes"]
     node = {name: value for name, labels, value in told if not labels}
     assert len(memory) == len(PODS["troy"])
@@ -136,7 +136,7 @@ def test_strict_parsers_take_it(provider: Provider) -> None:
     for where in ("metrics/resource", "metrics/probes"):
         _, text = provider.ask("troy", "troy", where)
         types = [line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")]
-        names = [name for name, _, _ in provider.figures("troy", where)]
+        names = [name for name, _, _ in provider.usage("troy", where)]
         families = [name if name in types else re.sub("_(bucket|sum|count)$", "", name) for name in names]
         assert types and [name for name, _ in itertools.groupby(families)] == types
 
@@ -308,7 +308,7 @@ def test_with_the_chart_of_before_nothing_is_told_and_nothing_shown(provider: Pr
     before = chart.roles_of(chart.BEFORE_METRIC_AGENT_ACCOUNT, tmp_path)
     if before is None:
         pytest.skip("this is no clone with the commit of that chart")
-    chart.forbid_figures(cluster)
+    chart.forbid_usage(cluster)
     cluster.kubectl("apply", "-f", before)
     rights.bind(cluster, None, chart.METRIC_AGENT_ROLE, chart.SUBJECT, chart.METRIC_AGENT_ROLE)
     times_told = lambda: delphi.daemon.log().count("there is no token for kubelets")  # noqa: E731
@@ -328,7 +328,7 @@ def test_with_the_chart_of_before_nothing_is_told_and_nothing_shown(provider: Pr
             troy.api.delete("pods", "shop", "paris", 0)
     finally:
         cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", chart.CHART / "files")
-        chart.allow_figures(cluster)
+        chart.allow_usage(cluster)
     # It does not have to be restarted.
     wait_for(lambda: provider.ask("corinth", "corinth")[0] == 200, 120, "figures to be told")
 
@@ -342,7 +342,7 @@ def terminating(delphi: Peer, name: str) -> dict[str, Any]:
 def test_while_liqod_is_dead_no_namespace_goes_and_it_says_why(provider: Provider) -> None:
     delphi = provider.delphi
     delphi.daemon.kill()
-    wait_for(lambda: not chart.figures_served(delphi.cluster), 90, "Kubernetes to notice")
+    wait_for(lambda: not chart.usage_served(delphi.cluster), 90, "Kubernetes to notice")
     delphi.cluster.namespace("temple")
     delphi.api.delete("namespaces", None, "temple")
     held = "NamespaceDeletionDiscoveryFailure"
@@ -355,12 +355,12 @@ def test_switched_off_while_liqod_is_dead_namespaces_go(provider: Provider) -> N
     delphi = provider.delphi
     role = delphi.api.get("clusterroles", None, chart.METRIC_AGENT_ROLE)
     delphi.api.delete("clusterroles", None, chart.METRIC_AGENT_ROLE)
-    wait_for(lambda: not delphi.api.find("apiservices", None, chart.FIGURES), SOON, "the APIService to go with its role")
+    wait_for(lambda: not delphi.api.find("apiservices", None, chart.USAGE_API), SOON, "the APIService to go with its role")
     wait_for(lambda: not delphi.api.find("namespaces", None, "temple"), 90, "the namespace to go")
     # The role comes back.
     metadata = {"name": chart.METRIC_AGENT_ROLE}
     delphi.api.create("clusterroles", None, {"kind": "ClusterRole", "metadata": metadata, "rules": role["rules"]})
     delphi.daemon.start()
-    wait_for(lambda: chart.figures_served(delphi.cluster), 60, "figures to be served again")
+    wait_for(lambda: chart.usage_served(delphi.cluster), 60, "figures to be served again")
     wait_for(lambda: provider.pods_of("corinth") == PODS["corinth"], SOON, "figures to be told again")
     assert json.loads(delphi.api.raw("GET", "/apis/metrics.liqo.io/v1beta1")[1])["resources"][0]["name"] == "scrape/metrics"

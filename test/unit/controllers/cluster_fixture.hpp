@@ -117,7 +117,7 @@ class ClusterFixture {
     return found;
   }
   /// How often Events with that reason were sent, by their counts.
-  std::int64_t times_told(std::string_view reason) {
+  std::int64_t times_reported(std::string_view reason) {
     std::int64_t count = 0;
     for (const auto& event : server.list(kube::resources::events))
       if (kube::string_at(*event, {"reason"}) == reason) count += kube::int_at(*event, {"count"});

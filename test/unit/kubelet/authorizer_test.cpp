@@ -173,7 +173,7 @@ TEST_CASE("who may read a path is asked in its own words, and remembered likewis
 TEST_CASE("tokens that are refused unseen are counted") {
   FakeHome home(review);
   kube::Counter limited = home.metrics.counter({kube::MetricType::counter, "refused_total", "Refused."});
-  Authorizer authorizer(home.api, limited, {.strangers = {.burst = 2}});
+  Authorizer authorizer(home.api, limited, {.unknown_callers = {.burst = 2}});
   const auto bring = [&](std::string token) {
     home.simulator.run([](Authorizer& a, kube::net::ServerRequest request) -> asio::awaitable<void> {
       static_cast<void>(co_await a.authenticate(request));
@@ -267,7 +267,7 @@ TEST_CASE("good tokens, and reviews that cannot be had, do not count as stranger
 }
 
 TEST_CASE("those who are refused push nobody out who was let in") {
-  World world(review, {.max_entries = 4, .strangers = {.burst = 100}});
+  World world(review, {.max_entries = 4, .unknown_callers = {.burst = 100}});
   CHECK(world.authenticate(request_with_token("Bearer good")).has_value());
   CHECK(world.authorize({.name = "admin"}, {"get", "proxy", "milan"}).has_value());
   for (int i = 0; i < 20; ++i) {
@@ -353,7 +353,7 @@ TEST_CASE("strangers elsewhere take nothing from an address that somebody known 
 }
 
 TEST_CASE("an address that is believed in is so for a time, and is not forgotten for strangers") {
-  StrangerLimit limit({.burst = 1, .refill = 1h, .all = 2, .max_addresses = 3, .trust = 10min});
+  UnknownCallerLimit limit({.burst = 1, .refill = 1h, .all = 2, .max_addresses = 3, .trust = 10min});
   kube::TimePoint now{};
   limit.trust("friend", now);
   for (int i = 0; i < 100; ++i) limit.take("stranger-" + std::to_string(i), now);
@@ -361,14 +361,14 @@ TEST_CASE("an address that is believed in is so for a time, and is not forgotten
   CHECK(limit.take("friend", now));
   CHECK_FALSE(limit.take("friend", now));
   now += 10min;
-  StrangerLimit later({.burst = 1, .refill = 1h, .all = 1, .max_addresses = 3, .trust = 10min});
+  UnknownCallerLimit later({.burst = 1, .refill = 1h, .all = 1, .max_addresses = 3, .trust = 10min});
   later.trust("friend", {});
   CHECK(later.take("stranger", now));
   CHECK_FALSE(later.take("friend", now));
 }
 
 TEST_CASE("an address out of many is forgotten, and all together are bounded") {
-  StrangerLimit limit({.burst = 2, .refill = 1s, .all = 3, .max_addresses = 2});
+  UnknownCallerLimit limit({.burst = 2, .refill = 1s, .all = 3, .max_addresses = 2});
   kube::TimePoint now{};
   int taken = 0;
   for (int i = 0; i < 100; ++i) taken += limit.take(std::to_string(i), now);

@@ -11,16 +11,16 @@ using namespace liqo::kubelet;
 
 const kube::ObjectKey web{"shop", "web"};
 
-Look look_of_web() {
-  Look look;
-  PodUsage& pod = look[web];
+UsageByPod usage_of_web() {
+  UsageByPod by_pod;
+  PodUsage& pod = by_pod[web];
   pod.own[Measure::cpu] = Reading{1'500'000'001, 1'700'000'000'123};
   pod.own[Measure::memory] = Reading{4096, 1'700'000'000'123};
   Usage& main = pod.containers["main"];
   main[Measure::cpu] = Reading{2'000'000'000, 1'700'000'000'100};
   main[Measure::memory] = Reading{2048, 1'700'000'000'100};
   main[Measure::started] = Reading{1'699'999'990'250, 1'700'000'000'100};
-  return look;
+  return by_pod;
 }
 
 std::string whole(ResourceText text) {
@@ -32,8 +32,8 @@ std::string whole(ResourceText text) {
 }  // namespace
 
 TEST_CASE("figures are told by families, with their times, the node last") {
-  const Look look = look_of_web();
-  const std::string text = whole({look, {.cpu = 7'000'000'000, .rate = {}, .memory = 4096, .at = 1'700'000'000'123}});
+  const UsageByPod by_pod = usage_of_web();
+  const std::string text = whole({by_pod, {.cpu = 7'000'000'000, .rate = {}, .memory = 4096, .at = 1'700'000'000'123}});
   const char* const samples[] = {
       "container_cpu_usage_seconds_total{container=\"main\",namespace=\"shop\",pod=\"web\"} 2 1700000000100\n",
       "container_memory_working_set_bytes{container=\"main\",namespace=\"shop\",pod=\"web\"} 2048 1700000000100\n",
@@ -59,9 +59,9 @@ TEST_CASE("figures are told by families, with their times, the node last") {
 }
 
 TEST_CASE("the figures of many pods come in pieces, and each line is one that can be read") {
-  Look look;
-  for (int i = 0; i < 2000; ++i) look[{"shop", "pod-" + std::to_string(i)}] = look_of_web().at(web);
-  ResourceText text(look, {.cpu = 1000, .rate = {}, .memory = 1, .at = 1});
+  UsageByPod by_pod;
+  for (int i = 0; i < 2000; ++i) by_pod[{"shop", "pod-" + std::to_string(i)}] = usage_of_web().at(web);
+  ResourceText text(by_pod, {.cpu = 1000, .rate = {}, .memory = 1, .at = 1});
   std::size_t samples = 0, pieces = 0;
   kube::wire::MetricLines lines;
   for (std::string piece = text.next(); !piece.empty(); piece = text.next()) {
@@ -90,7 +90,7 @@ TEST_CASE("statistics of an idle node and of a pod that was seen once") {
       "creationTimestamp": "2023-11-14T22:00:00Z"}, "status": {"startTime": "2023-11-14T22:00:01Z"}})")
                              .value()
                              .as_object());
-  const auto entry = pod_statistics(pod, look_of_web().at(web), NodeUsage());
+  const auto entry = pod_statistics(pod, usage_of_web().at(web), NodeUsage());
   CHECK(entry == kube::parse_json(R"({"podRef": {"name": "web", "namespace": "shop", "uid": "u"},
       "startTime": "2023-11-14T22:00:01Z",
       "containers": [{"name": "main", "startTime": "2023-11-14T22:13:10Z",

@@ -41,13 +41,13 @@ TEST_CASE("what a round needs before it is told") {
     bool wants_quota;
   };
   for (const Case& c : {
-           Case{"nothing", false, false, {}, false, Step::tell, false},
+           Case{"nothing", false, false, {}, false, Step::answer, false},
            Case{"a refusal by the caches", false, false, {.look = true, .write = false}, false, Step::read, true},
            Case{"a refusal by a cached Quota", true, false, {.look = true, .write = false}, false, Step::look, true},
            Case{
                "a refusal by a record not read", false, true, {.look = true, .write = false}, false, Step::read, false},
-           Case{"a refusal by what was read", true, true, {.look = true, .write = false}, false, Step::tell, false},
-           Case{"a refusal by an old floor", true, true, {.look = true, .write = false}, true, Step::tell, false},
+           Case{"a refusal by what was read", true, true, {.look = true, .write = false}, false, Step::answer, false},
+           Case{"a refusal by an old floor", true, true, {.look = true, .write = false}, true, Step::answer, false},
            Case{"a reservation by the caches", false, false, {.look = false, .write = true}, false, Step::write, false},
            Case{"a refusal beside it", false, false, {.look = true, .write = true}, false, Step::write, false},
            Case{"a reservation by an old floor", false, false, {.look = false, .write = true}, true, Step::look, false},
@@ -100,7 +100,7 @@ TEST_CASE("after another replica was faster the record is read again before anyb
     CAPTURE(is_stored);
     DeskLook look = look_at(true);
     static_cast<void>(look.after_write({.was_first = false, .is_stored = is_stored, .live = {}}));
-    CHECK(look.after_round({.look = true, .write = false}, false) == (is_stored ? Step::tell : Step::read));
+    CHECK(look.after_round({.look = true, .write = false}, false) == (is_stored ? Step::answer : Step::read));
   }
 }
 

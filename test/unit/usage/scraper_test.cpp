@@ -98,7 +98,7 @@ struct World {
   }
   void wait(kube::Duration time) { simulator.run(simulator.clock().sleep(time), time); }
   double outcome(const char* name) {
-    return metrics.counter(liqo::families::figures_kubelets, {{"outcome", name}}).value();
+    return metrics.counter(liqo::families::usage_kubelets, {{"outcome", name}}).value();
   }
 };
 
@@ -242,7 +242,7 @@ TEST_CASE("what kubelets say too much of is left out, and nothing stays held") {
     World world(1);
     world.kubelets["10.0.0.1"].pieces.insert(world.kubelets["10.0.0.1"].pieces.begin(), much + "\n");
     CHECK(world.scrape() == type + line_of(1, "shop"));
-    CHECK(world.metrics.counter(liqo::families::figures_lines_dropped).value() == 1);
+    CHECK(world.metrics.counter(liqo::families::usage_lines_dropped).value() == 1);
   }
 }
 

@@ -74,11 +74,11 @@ Finding judge_kubelet_api(const std::vector<std::pair<std::string, std::string>>
 
 /// The response of the metrics port to a request through the API server and its Service. `trouble`: the reason why it
 /// was not reached, "" = it was. `confined`: a NetworkPolicy lists the clients that may reach it.
-struct MetricsLook {
+struct MetricsSnapshot {
   bool has_service = false, confined = false;
   std::string trouble;
 };
-Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look);
+Finding judge_metrics(const kube::Object* deployment, const MetricsSnapshot& snapshot);
 /// Whether the chart's NetworkPolicy lists the clients that may reach this port.
 bool is_confined(const kube::Object& network_policy, std::string_view port);
 /// The port of the metrics, and whether it is HTTPS, by the daemon's arguments.
@@ -86,22 +86,22 @@ std::string_view metrics_port(const kube::Object* deployment);
 bool has_secure_metrics(const kube::Object* deployment);
 
 /// The parts by which consumers read their pods' resource usage.
-struct UsageLook {
+struct UsageSnapshot {
   const kube::Object* api_service = nullptr;  ///< v1beta1.metrics.liqo.io; null = there is none
   std::string_view ns;                        ///< where the daemon's Service is
   bool has_front_proxy = true;                ///< the API server has a CA of its front proxy
 };
-Finding judge_figures(const kube::Object* deployment, const UsageLook& look);
+Finding judge_usage(const kube::Object* deployment, const UsageSnapshot& snapshot);
 
 /// The account that the daemon uses at kubelets, and the API server's answers about the rights that this needs; no
 /// value: not answered.
 struct UsageAccount {
   bool exists = false;
-  std::optional<bool> may_liqod_have_token, may_read_figures;
+  std::optional<bool> may_liqod_have_token, may_read_usage;
 };
 /// Whether the daemon can read from kubelets. No value if it does not have to (`metricAgent.enabled`).
-std::optional<Finding> judge_figures_account(const kube::Object* deployment, const UsageAccount& account,
-                                             std::string_view ns);
+std::optional<Finding> judge_usage_account(const kube::Object* deployment, const UsageAccount& account,
+                                           std::string_view ns);
 
 /// Whether the ranges declared for peers' pods are disjoint from those of this cluster.
 Finding judge_ranges(const std::vector<kube::Object>& peers, const std::vector<OwnRange>& own);

@@ -130,31 +130,31 @@ bool is_confined(const kube::Object& network_policy, std::string_view port) {
   });
 }
 
-Finding judge_metrics(const kube::Object* deployment, const MetricsLook& look) {
+Finding judge_metrics(const kube::Object* deployment, const MetricsSnapshot& snapshot) {
   constexpr std::string_view about = "metrics";
   if (!deployment) return open(about, "there is no Deployment liqod whose metrics could be asked for");
-  if (!look.has_service)
+  if (!snapshot.has_service)
     return open(about, "there is no Service " + std::string(liqo::api::metrics_service) +
                            " through which they could be asked for (value metrics.enabled)");
-  if (look.trouble.empty()) return good(about, "the API server reaches port " + shown(metrics_port(deployment)));
-  if (look.confined)
+  if (snapshot.trouble.empty()) return good(about, "the API server reaches port " + shown(metrics_port(deployment)));
+  if (snapshot.confined)
     return open(about,
                 "the NetworkPolicy liqod names who reaches port " + shown(metrics_port(deployment)) +
                     ", and the API server is not among them: the scrapers themselves show whether they reach it");
   return bad(about,
-             "the API server does not reach port " + shown(metrics_port(deployment)) + " (" + shown(look.trouble) +
+             "the API server does not reach port " + shown(metrics_port(deployment)) + " (" + shown(snapshot.trouble) +
                  "), and neither may scrapers: a pod of liqod has to be ready, and the port (value metrics.port) open");
 }
 
-Finding judge_figures(const kube::Object* deployment, const UsageLook& look) {
+Finding judge_usage(const kube::Object* deployment, const UsageSnapshot& snapshot) {
   constexpr std::string_view about = "pod metrics";
-  const kube::Object* api_service = look.api_service;
-  const std::string_view ns = look.ns;
+  const kube::Object* api_service = snapshot.api_service;
+  const std::string_view ns = snapshot.ns;
   const std::string name(core::metrics_api_service);
   const std::string_view port = argument(deployment, "--metric-agent-port=");
   const bool is_on = has_metric_agent(deployment);
   if (!api_service && !is_on) return open(about, "consumers see no metrics of their pods (value metricAgent.enabled)");
-  if (!api_service && !look.has_front_proxy)
+  if (!api_service && !snapshot.has_front_proxy)
     return open(about,
                 "consumers see no metrics of their pods, because this API server has no front-proxy CA: start it with "
                 "--requestheader-client-ca-file and --proxy-client-cert-file, or set metricAgent.enabled=false");
@@ -181,8 +181,8 @@ Finding judge_figures(const kube::Object* deployment, const UsageLook& look) {
                         std::string(is_on ? port : "8443") + " to be open for the API server, or the APIService to go");
 }
 
-std::optional<Finding> judge_figures_account(const kube::Object* deployment, const UsageAccount& account,
-                                             std::string_view ns) {
+std::optional<Finding> judge_usage_account(const kube::Object* deployment, const UsageAccount& account,
+                                           std::string_view ns) {
   if (!has_metric_agent(deployment)) return std::nullopt;
   constexpr std::string_view about = "kubelet metrics";
   const std::string name = "ServiceAccount " + std::string(ns) + "/" + std::string(liqo::api::metric_agent_account);
@@ -190,7 +190,7 @@ std::optional<Finding> judge_figures_account(const kube::Object* deployment, con
       ", so consumers see no metrics of their pods: install the chart of this version (liqoctl upgrade, or helm)";
   if (!account.exists) return bad(about, name + " is not there, as which liqod asks kubelets" + mend);
   if (account.may_liqod_have_token == false) return bad(about, "liqod may not have a token of " + name + mend);
-  if (account.may_read_figures == false) return bad(about, name + " may not get nodes/metrics" + mend);
+  if (account.may_read_usage == false) return bad(about, name + " may not get nodes/metrics" + mend);
   return good(about, "liqod asks kubelets as " + name);
 }
 

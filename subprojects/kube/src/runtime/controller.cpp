@@ -237,7 +237,7 @@ void Controller::conclude(const WorkKey& key, Outcome outcome) {
   schedule_.failed(key, now, random_, asked_pause(failure));
   // A conflict is how optimistic locking works, not trouble. Many objects fail for one reason, and each again and
   // again.
-  const auto held_back = failure.is_conflict() ? std::nullopt : told_.note(failure.text(), now);
+  const auto held_back = failure.is_conflict() ? std::nullopt : logged_.note(failure.text(), now);
   if (!held_back) {
     log_.debug("reconcile retried", fields);
   } else if (*held_back == 0) {

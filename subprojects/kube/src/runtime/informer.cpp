@@ -69,18 +69,18 @@ Informer::Informer(const asio::any_io_executor& executor, Api& api, InformerScop
   rewinds_ = metrics.counter(families::rewinds, labels);
   objects_ = metrics.gauge(families::held_objects, labels);
   bytes_ = metrics.gauge(families::held_bytes, labels);
-  told_at_ = api_.clock().now();
+  shown_at_ = api_.clock().now();
   age_ = metrics.sample(families::watch_age, labels,
-                        [this] { return std::chrono::duration<double>(api_.clock().now() - told_at_).count(); });
+                        [this] { return std::chrono::duration<double>(api_.clock().now() - shown_at_).count(); });
   if (auto parsed = Selector::parse(scope_.selection.label_selector, scope_.selection.field_selector))
     selector_ = std::move(*parsed);
   if (scope_.in_pages) pages_until_ = TimePoint::max();
-  told_.resource = &scope_.resource;
-  if (history_) history_->add(told_);
+  witness_.resource = &scope_.resource;
+  if (history_) history_->add(witness_);
 }
 
 Informer::~Informer() {
-  if (history_) history_->remove(told_);
+  if (history_) history_->remove(witness_);
   if (outage_) outage_->end(this);
   account(0, 0);
 }
@@ -195,7 +195,7 @@ asio::awaitable<Result<void>> Informer::watch_once() {
     }
     co_return std::unexpected(std::move(failure));
   }
-  opened_ = told_at_ = api_.clock().now();
+  opened_ = shown_at_ = api_.clock().now();
   if (!initial && opened_ - alive_ > max_silence) {
     resource_version_.clear();
     co_return fail(Errc::closed, "the server was silent for too long to go on where the watch broke");
@@ -248,9 +248,9 @@ void Informer::bound_list() {
   list_has_changes_ = false;
 }
 
-void Informer::see_list(wire::WatchEventType told, bool is_new) {
+void Informer::see_list(wire::WatchEventType type, bool is_new) {
   using enum wire::WatchEventType;
-  const bool is_change = told == modified || told == deleted;
+  const bool is_change = type == modified || type == deleted;
   // A server sends what there is before what has changed since, and the list's end soon after that.
   if (list_has_changes_ || (!is_change && !is_new)) return;
   list_has_changes_ = is_change;
@@ -272,10 +272,10 @@ asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
     KUBE_CO_TRY(event, co_await next_event(stream));
     if (!event.has_value()) co_return Result<void>();
     events_.add();
-    const wire::WatchEventType told = event->type;
+    const wire::WatchEventType type = event->type;
     const std::size_t listed = listed_ ? listed_->size() : 0;
     KUBE_CO_TRYV(take(std::move(*event)));
-    if (listed_) see_list(told, listed_->size() > listed);
+    if (listed_) see_list(type, listed_->size() > listed);
     if (is_over_budget()) co_return over_budget();
     hear();
     if (has_synced()) be_well();
@@ -286,7 +286,7 @@ asio::awaitable<Result<void>> Informer::consume(WatchStream& stream) {
 void Informer::hear() {
   const TimePoint now = api_.clock().now();
   if (now - heard_ > one_go) heard_before_ = heard_;
-  heard_ = told_at_ = now;
+  heard_ = shown_at_ = now;
 }
 
 Result<void> Informer::take(wire::WatchEvent event) {
@@ -327,7 +327,7 @@ Result<void> Informer::take(wire::WatchEvent event) {
     skip_deep(object);
   } else {
     if (!listed_)
-      told_ = {told_.resource, object.key(), std::string(object.uid()), version_number(version), told_.since};
+      witness_ = {witness_.resource, object.key(), std::string(object.uid()), version_number(version), witness_.since};
     put(std::move(object));
   }
   changed_at_ = std::max(changed_at_, version_number(version));
@@ -349,8 +349,8 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
   resource_version_ = resource_version;
   newest_ = std::max(newest_, version);
   alive_ = heard_ = heard_before_ = api_.clock().now();
-  told_.version = 0;
-  told_.since = alive_;
+  witness_.version = 0;
+  witness_.since = alive_;
   changed_at_ = version;
   gone_unseen_.clear();
   be_well();
@@ -368,10 +368,10 @@ Result<void> Informer::complete_list(std::string_view resource_version) {
 
 Result<void> Informer::doubt(std::uint64_t version, std::uint64_t known) {
   forget();
-  return tell_rewind(version, known, false);
+  return report_rewind(version, known, false);
 }
 
-Result<void> Informer::tell_rewind(std::uint64_t version, std::uint64_t known, bool itself) {
+Result<void> Informer::report_rewind(std::uint64_t version, std::uint64_t known, bool itself) {
   log_.warn("the server has gone back to an earlier state, as a restored database does: everything is read anew",
             {{"version", version}, {"known", known}});
   rewinds_.add();
@@ -381,7 +381,7 @@ Result<void> Informer::tell_rewind(std::uint64_t version, std::uint64_t known, b
 
 void Informer::forget() {
   store_.forget_versions();
-  told_.version = 0;
+  witness_.version = 0;
   listed_.reset();
   resource_version_.clear();
   newest_ = refreshed_ = 0;

@@ -114,47 +114,47 @@ void Informer::unsubscribe(Subscription subscription) {
 
 void Informer::notify(const ObjectKey& key, const Object* now, Store::PreviousText previous) {
   account(store_.bytes(), store_.size());
-  struct Telling {
-    explicit Telling(bool& flag) : is_telling(flag) { is_telling = true; }
-    ~Telling() { is_telling = false; }
-    Telling(const Telling&) = delete;
-    Telling& operator=(const Telling&) = delete;
-    bool& is_telling;
+  struct Turn {
+    explicit Turn(bool& flag) : is_in_turn(flag) { is_in_turn = true; }
+    ~Turn() { is_in_turn = false; }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    bool& is_in_turn;
   };
-  const auto tell_untold = [this] {
-    while (!untold_.empty()) {
-      Untold next = std::move(untold_.front());
-      untold_.pop_front();
-      tell({next.key, next.now ? &*next.now : nullptr, std::move(next.previous)});
+  const auto notify_deferred = [this] {
+    while (!deferred_.empty()) {
+      DeferredChange next = std::move(deferred_.front());
+      deferred_.pop_front();
+      notify_readers({next.key, next.now ? &*next.now : nullptr, std::move(next.previous)});
     }
   };
   // A handler that threw something other than a std::exception has left changes of which nobody was notified: they come
   // first.
-  if (is_telling_ || !untold_.empty()) {
-    untold_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
-    if (is_telling_) return;
-    const Telling telling(is_telling_);
-    tell_untold();
+  if (is_in_turn_ || !deferred_.empty()) {
+    deferred_.push_back({key, now ? std::optional(*now) : std::nullopt, std::move(previous)});
+    if (is_in_turn_) return;
+    const Turn turn(is_in_turn_);
+    notify_deferred();
   } else {
-    const Telling telling(is_telling_);
-    tell({key, now, std::move(previous)});
-    tell_untold();
+    const Turn turn(is_in_turn_);
+    notify_readers({key, now, std::move(previous)});
+    notify_deferred();
   }
 }
 
-void Informer::tell(const Change& change) {
+void Informer::notify_readers(const Change& change) {
   const Notifying notifying(*this);
   for (const Reader& reader : readers_)
     if (!reader.gone) contain(change.key, [&] { reader.changed(change); });
 }
 
-void Informer::tell_present(const Handler& changed) {
+void Informer::notify_present(const Handler& changed) {
   for (const Object& object : objects()) contain(object.key(), [&] { changed({object.key(), &object, {}}); });
 }
 
 void Informer::account(std::size_t bytes, std::size_t objects) {
-  const auto grown = std::ptrdiff_t(bytes) - std::ptrdiff_t(std::exchange(told_bytes_, bytes));
-  const auto more = std::ptrdiff_t(objects) - std::ptrdiff_t(std::exchange(told_objects_, objects));
+  const auto grown = std::ptrdiff_t(bytes) - std::ptrdiff_t(std::exchange(counted_bytes_, bytes));
+  const auto more = std::ptrdiff_t(objects) - std::ptrdiff_t(std::exchange(counted_objects_, objects));
   bytes_.add(double(grown));
   objects_.add(double(more));
   if (budget_) budget_->change(grown, more, scope_.resource.plural, scope_.ns);

@@ -26,7 +26,7 @@ asio::awaitable<Result<void>> Informer::refresh() {
                                 }));
   if (is_listing()) co_return fail(Errc::closed, "a list was begun meanwhile");
   const std::uint64_t version = version_number(listed);
-  if (version < known) co_return tell_rewind(version, known, true);
+  if (version < known) co_return report_rewind(version, known, true);
   newest_ = std::max(newest_, version);
   std::set<ObjectKey> other;
   for (const auto& [key, is_of] : live)

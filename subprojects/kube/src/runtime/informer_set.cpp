@@ -33,7 +33,7 @@ InformerHandle& InformerHandle::operator=(InformerHandle&& other) noexcept {
 }
 
 void InformerHandle::follow(const Informer::Handler& changed, Informer::SyncedHandler synced) {
-  informer_->tell_present(changed);
+  informer_->notify_present(changed);
   subscribe(changed, std::move(synced));
 }
 

@@ -117,8 +117,8 @@ void PortForwardRelay::opened(std::uint32_t stream, const SpdyHeaders& headers, 
   forward.request = request;
   std::uint32_t& place = is_error ? forward.error : forward.data;
   if (place != 0 || forward.phase != Phase::pairing) {
-    tell(forward,
-         "error processing stream for request " + request + ": " + std::string(type) + " stream already assigned");
+    report(forward,
+           "error processing stream for request " + request + ": " + std::string(type) + " stream already assigned");
     return caller_.reset(stream, SpdyReset::cancel);
   }
   place = stream;
@@ -248,7 +248,7 @@ void PortForwardRelay::provider_reset(Forward& forward, std::uint32_t stream, Ti
 
 // -- both -------------------------------------------------------------------------------------------------------------
 
-void PortForwardRelay::tell(Forward& forward, std::string_view text) {
+void PortForwardRelay::report(Forward& forward, std::string_view text) {
   if (forward.error == 0 || forward.error_ended) return;
   const std::string_view piece = cut_text(text, limits_.error_text - std::min(forward.told, limits_.error_text));
   if (piece.empty()) return;
@@ -261,7 +261,7 @@ void PortForwardRelay::pass_words(Forward& forward, std::string_view bytes) {
   const std::size_t whole = bytes.empty() ? words.size() : whole_size(words);
   forward.cut = words.substr(whole);
   words.resize(whole);
-  tell(forward, printable(words));
+  report(forward, printable(words));
 }
 
 void PortForwardRelay::end_error(Forward& forward) {
@@ -295,7 +295,7 @@ void PortForwardRelay::expire(TimePoint now) {
     Forward& forward = (entry++)->second;
     if (forward.deadline > now) continue;
     if (forward.phase == Phase::pairing) {
-      tell(forward, "(request=" + forward.request + ") timed out waiting for streams");
+      report(forward, "(request=" + forward.request + ") timed out waiting for streams");
       drop(forward);
     } else if (forward.phase == Phase::open) {
       drop(forward);
@@ -312,9 +312,9 @@ void PortForwardRelay::give_up(Forward& forward, std::string_view why) {
   if (!why.empty()) {
     pass_words(forward, {});
     // After what the provider has said, which may be half a sentence.
-    if (forward.told > 0) tell(forward, "; ");
+    if (forward.told > 0) report(forward, "; ");
     const std::string port = forward.port.empty() ? "" : "port " + forward.port + " ";
-    tell(forward, "error forwarding " + port + "to pod " + pod_ + ": " + printable(why));
+    report(forward, "error forwarding " + port + "to pod " + pod_ + ": " + printable(why));
   }
   // A client whose stream is reset without a reply shows that, and not the text.
   caller_.reply(forward.data);

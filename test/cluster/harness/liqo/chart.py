@@ -24,7 +24,7 @@ TOKENS_ROLE = "liqo-liqod-tokens"
 STORAGE_ROLE = "liqo-liqod-storage"
 METRIC_AGENT_ROLE = "liqo-liqod-metric-agent"
 METRIC_AGENT = "liqo-metric-agent"
-FIGURES = "v1beta1.metrics.liqo.io"
+USAGE_API = "v1beta1.metrics.liqo.io"
 # A commit whose chart let liqod show kubelets its own token.
 BEFORE_METRIC_AGENT_ACCOUNT = "8fae8f6c"
 CUSTOM_ROLE = "liqo-liqod-custom"
@@ -83,7 +83,7 @@ def allow_storage(cluster: Cluster) -> None:
     rights.bind(cluster, None, STORAGE_ROLE, SUBJECT, STORAGE_ROLE)
 
 
-def allow_figures(cluster: Cluster) -> None:
+def allow_usage(cluster: Cluster) -> None:
     """What the chart makes and binds besides with metricAgent.enabled."""
     rights.bind(cluster, None, METRIC_AGENT_ROLE, SUBJECT, METRIC_AGENT_ROLE)
     bind(cluster, NAMESPACE, "Role", METRIC_AGENT_ROLE)
@@ -91,8 +91,8 @@ def allow_figures(cluster: Cluster) -> None:
     rights.bind(cluster, None, METRIC_AGENT, rights.service_account(NAMESPACE, METRIC_AGENT), METRIC_AGENT)
 
 
-def forbid_figures(cluster: Cluster) -> None:
-    """Takes back what allow_figures() allows, and what stands in the files for it."""
+def forbid_usage(cluster: Cluster) -> None:
+    """Takes back what allow_usage() allows, and what stands in the files for it."""
     for kind in ("clusterroles", "clusterrolebindings"):
         cluster.api.delete(kind, None, METRIC_AGENT)
     cluster.api.delete("clusterrolebindings", None, METRIC_AGENT_ROLE)
@@ -110,13 +110,13 @@ def roles_of(commit: str, directory: Path) -> Path | None:
     return directory / "charts/liqo/files"
 
 
-def serve_figures(cluster: Cluster, port: int) -> None:
+def serve_usage(cluster: Cluster, port: int) -> None:
     """The Service of the chart, for a liqod that is no pod; waits until figures are served."""
-    lead_to_figures(cluster, port)
-    wait_for(lambda: figures_served(cluster), 60, f"the figures of {cluster.name} to be served")
+    lead_to_usage(cluster, port)
+    wait_for(lambda: usage_served(cluster), 60, f"the figures of {cluster.name} to be served")
 
 
-def lead_to_figures(cluster: Cluster, port: int) -> None:
+def lead_to_usage(cluster: Cluster, port: int) -> None:
     """The Service alone. Where liqod runs already it waits for it no longer than a minute before it gives up for an hour."""
     api = cluster.api
     about = {"metadata": {"name": METRIC_AGENT}}
@@ -130,8 +130,8 @@ def lead_to_figures(cluster: Cluster, port: int) -> None:
     api.apply("endpoints", NAMESPACE, {"kind": "Endpoints", **about, "subsets": [behind]})
 
 
-def figures_served(cluster: Cluster) -> bool:
-    return served.api_available(cluster, FIGURES)
+def usage_served(cluster: Cluster) -> bool:
+    return served.api_available(cluster, USAGE_API)
 
 
 def allow_custom(cluster: Cluster, group: str, *resources: str) -> None:

@@ -35,11 +35,11 @@ def mounted(cluster: Cluster, namespace: str, pod: dict[str, Any]) -> dict[str, 
     return directories
 
 
-def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = None, figures: bool = False) -> Liqod:
+def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = None, usage: bool = False) -> Liqod:
     """A process with the command line that stands in the Deployment, as its ServiceAccount; not started yet.
 
-    `binary` is another liqod than the one under test. With `figures` it serves those of consumers' pods, and whoever
-    starts it has the Service lead to it: chart.serve_figures.
+    `binary` is another liqod than the one under test. With `usage` it serves that of consumers' pods, and whoever
+    starts it has the Service lead to it: chart.serve_usage.
     """
     deployment = cluster.api.get("deployments", namespace, "liqod")
     pod = deployment["spec"]["template"]["spec"]
@@ -49,7 +49,7 @@ def daemon_of(cluster: Cluster, namespace: str = "liqo", binary: Path | None = N
     if cluster.options.kubelet:
         # Unlike a pod, this liqod shares its address with a real kubelet.
         arguments = ["--listen-port=10260" if word.startswith("--listen-port=") else word for word in arguments]
-    if not figures:
+    if not usage:
         # Its Service would lead to pods, and there are none: nobody would answer for the API that it registers.
         arguments = [word for word in arguments if not word.startswith("--metric-agent-port=")]
     for path, directory in mounted(cluster, namespace, pod).items():

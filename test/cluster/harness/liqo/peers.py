@@ -18,14 +18,14 @@ from .handshake import decoded
 from .liqod import Liqod
 
 SOON = 30.0
-FIGURES_PORT = 8443
+USAGE_PORT = 8443
 
 
 class Peer:
     """One cluster with its liqod, whose webhooks the API server asks, and the liqoctl of its user.
 
     `flags` are added to liqod's command line; `secure_metrics` is Liqod's; with `storage` it may do what volumes need,
-    and with `figures` it tells consumers what their pods use.
+    and with `usage` it tells consumers what their pods use.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Peer:
         flags: tuple[str, ...] = (),
         secure_metrics: bool = False,
         storage: bool = False,
-        figures: bool = False,
+        usage: bool = False,
     ):
         self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
         self.liqoctl = Liqoctl(cluster)
@@ -43,16 +43,16 @@ class Peer:
         kubeconfig = chart.install(cluster)
         if storage:
             chart.allow_storage(cluster)
-        if figures:
-            chart.allow_figures(cluster)
-            chart.lead_to_figures(cluster, FIGURES_PORT)
-            flags = (*flags, "--metric-agent-port", str(FIGURES_PORT))
+        if usage:
+            chart.allow_usage(cluster)
+            chart.lead_to_usage(cluster, USAGE_PORT)
+            flags = (*flags, "--metric-agent-port", str(USAGE_PORT))
         self.daemon = Liqod(cluster, kubeconfig, port, flags, webhooks=True, secure_metrics=secure_metrics).start()
         wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
         wait_for(lambda: self.api.find("configmaps", "liqo", "liqo-clusterid-configmap"), SOON, "the cluster's ID")
         self.daemon.wait_asked()
-        if figures:
-            wait_for(lambda: chart.figures_served(cluster), SOON, f"the figures of {self.name} to be served")
+        if usage:
+            wait_for(lambda: chart.usage_served(cluster), SOON, f"the figures of {self.name} to be served")
 
     def uninstall(self) -> None:
         """`helm uninstall --no-hooks`: liqod ends, and its roles and webhooks go. All else stays."""

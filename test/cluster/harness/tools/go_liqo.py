@@ -30,7 +30,7 @@ SOON = 60.0
 _PRIVATE = ("/tmp/k8s-webhook-server", "/tmp/certs")
 # The Deployments of the chart that a peering without networking needs, in the order of their start.
 _PROGRAMS = ("liqo-webhook", "liqo-controller-manager", "liqo-crd-replicator")
-# What the chart also has and no story wants, or not at once: figures that nobody serves before `serve_figures`, and
+# What the chart also has and no story wants, or not at once: figures that nobody serves before `serve_usage`, and
 # networks that nobody hands out.
 _LEFT_OUT = ("APIService", "DaemonSet", "Network")
 _METRIC_AGENT = "liqo-metric-agent"
@@ -164,7 +164,7 @@ class GoPeer:
             {"KUBECONFIG": str(kubeconfig), "POD_NAMESPACE": NAMESPACE, "POD_NAME": f"{name}-0"},
         )
 
-    def serve_figures(self) -> None:
+    def serve_usage(self) -> None:
         """Runs its metric agent, and waits until the API server sends it what consumers ask about their pods."""
         host = f"{_METRIC_AGENT}.{NAMESPACE}.svc"
         pair = self.cluster.authority.issue(_METRIC_AGENT, _METRIC_AGENT, names=[f"DNS:{host}"])
@@ -177,7 +177,7 @@ class GoPeer:
         text = yaml.safe_dump_all(more)
         self.cluster.kubectl("apply", "--server-side", "-n", NAMESPACE, "-f", "-", stdin=text)
         self.installed += more
-        wait_for(lambda: chart.figures_served(self.cluster), SOON, f"the figures of {self.name} to be served")
+        wait_for(lambda: chart.usage_served(self.cluster), SOON, f"the figures of {self.name} to be served")
 
     def _asked(self) -> bool:
         """Whether the webhooks listen and the API server was told how to know them; from then on it must ask."""

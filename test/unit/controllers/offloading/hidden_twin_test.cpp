@@ -21,7 +21,7 @@ TEST_CASE_FIXTURE(Offloading, "a pod waits five minutes for a twin that is refus
   REQUIRE(local("late"));
   REQUIRE(events(api::reasons::failed_deletion).size() == 1);
   CHECK(events(api::reasons::failed_deletion).front().contains("does not let this cluster look"));
-  CHECK(times_told(api::reasons::failed_deletion) == 1);
+  CHECK(times_reported(api::reasons::failed_deletion) == 1);
   CHECK(reaches([&] { return !local("late"); }, 10min));
 }
 

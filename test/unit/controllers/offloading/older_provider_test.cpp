@@ -91,7 +91,7 @@ TEST_CASE("a provider that notes ever more is told of twice: when it begins, and
     note_at_milan(world, things);
     world.pass(1min);
   }
-  CHECK(world.times_told(api::reasons::left_out) == 2);
+  CHECK(world.times_reported(api::reasons::left_out) == 2);
   const auto told = world.events(api::reasons::left_out);
   CHECK(
       std::ranges::any_of(told, [](const std::string& text) { return text.contains("field field0, field field1;"); }));

@@ -137,7 +137,7 @@ TEST_CASE("that containers have started is told of a few pods at once, and of ma
   start("web");
   REQUIRE(world.reaches([&] { return !told().empty(); }, 1s));
   CHECK(told()[0] == "container main started in cluster milan");
-  const int most = int(controllers::ProviderBudget::asides_rate.burst);
+  const int most = int(controllers::ProviderBudget::best_effort_rate.burst);
   const kube::TimePoint began = world.simulator.clock().now();
   for (int number = 0; number < most + 30; ++number) start("web-" + std::to_string(number));
   const int seconds = int((world.simulator.clock().now() - began) / 1s);
@@ -156,7 +156,7 @@ TEST_CASE("that containers have started is told of a few pods at once, and of ma
 
 TEST_CASE("where many pods start slowly they are told on their way, some at a time") {
   Offloading world;
-  const int most = int(controllers::ProviderBudget::asides_rate.burst), pods = most + 40;
+  const int most = int(controllers::ProviderBudget::best_effort_rate.burst), pods = most + 40;
   const auto name = [](int number) { return "slow-" + std::to_string(number); };
   for (int number = 0; number < pods; ++number) {
     world.create_pod(name(number));
@@ -503,7 +503,7 @@ TEST_CASE("a VkOptionsTemplate that is missed is told each time that it goes") {
   world.pass(10s);
   for (int times = 1; times <= 2; ++times) {
     (void)world.server.remove(kinds::vk_options_templates, options.key(), {}, "operator");
-    CHECK(world.reaches([&] { return world.times_told("VkOptionsTemplateMissing") == times; }));
+    CHECK(world.reaches([&] { return world.times_reported("VkOptionsTemplateMissing") == times; }));
     world.apply(kinds::vk_options_templates, options);
     // Events with the same text within five minutes are one.
     world.pass(10min);

@@ -59,7 +59,7 @@ struct Waiting : Offloading {
     return condition(name, "Ready", "reason") == api::reasons::remote_unavailable;
   }
   std::string told(std::string_view name) { return condition(name, api::offloaded_condition, "message"); }
-  std::vector<std::string> told_events() { return events(api::reasons::remote_not_ready); }
+  std::vector<std::string> reported_events() { return events(api::reasons::remote_not_ready); }
   std::size_t status_writes() {
     return static_cast<std::size_t>(std::ranges::count_if(server.writes(), [&](const auto& write) {
       return write.actor == link.actor() && write.plural == "pods" && write.subresource == "status";
@@ -94,15 +94,15 @@ TEST_CASE("the newest warning about a pod that does not start is told at home, e
   REQUIRE(world.reaches([&] { return world.is_cut_off("web"); }));
   CHECK(world.condition("web", api::offloaded_condition, "status") == "False");
   CHECK(world.condition("web", api::offloaded_condition, "reason") == "RemotePodNotReady");
-  CHECK(world.reaches([&] { return world.told_events() == std::vector{missing}; }));
+  CHECK(world.reaches([&] { return world.reported_events() == std::vector{missing}; }));
   const std::size_t writes = world.status_writes();
   world.pass(1h);
   CHECK(world.status_writes() == writes);
-  CHECK(world.told_events().size() == 1);
+  CHECK(world.reported_events().size() == 1);
 
   world.warn(world.remote_uid("web"), "no such registry");
   REQUIRE(world.reaches([&] { return world.told("web").contains("no such registry"); }, 2min));
-  CHECK(world.reaches([&] { return world.told_events().size() == 2; }));
+  CHECK(world.reaches([&] { return world.reported_events().size() == 2; }));
   CHECK(world.status_writes() == writes + 1);
 
   // It runs: the condition is removed by the same write, and nothing more is requested.
@@ -117,7 +117,7 @@ TEST_CASE("the newest warning about a pod that does not start is told at home, e
   world.report("web", "Running", "False");
   REQUIRE(world.reaches([&] { return world.told("web").contains("no such registry"); }, 2min));
   world.pass(1min);
-  CHECK(world.told_events().size() == 2);
+  CHECK(world.reported_events().size() == 2);
 }
 
 TEST_CASE("nothing is asked about pods that start in a few seconds, end, or are deleted") {
@@ -173,7 +173,7 @@ TEST_CASE("a new process leaves what is told until it knows better") {
   Waiting world;
   world.offload("web");
   world.warn(world.remote_uid("web"), "no such image");
-  REQUIRE(world.reaches([&] { return world.told_events().size() == 1 && world.is_cut_off("web"); }));
+  REQUIRE(world.reaches([&] { return world.reported_events().size() == 1 && world.is_cut_off("web"); }));
   const std::size_t writes = world.status_writes();
   world.stop();
   world.is_down = true;
@@ -187,7 +187,7 @@ TEST_CASE("a new process leaves what is told until it knows better") {
   REQUIRE(world.reaches([&] { return world.asked.size() > 1; }, 5min));
   CHECK(world.told("web") == missing);
   CHECK(world.status_writes() == writes);
-  CHECK(world.told_events().size() == 1);
+  CHECK(world.reported_events().size() == 1);
 }
 
 TEST_CASE("another remote pod is another matter") {

@@ -85,7 +85,7 @@ TEST_CASE("a pod that waits for a cordoned node is told once, and others of its 
   REQUIRE(rome.reaches([&] { return rome.told().size() == 3; }));
   rome.pass(5min);
   CHECK(rome.told().size() == 3);
-  CHECK(rome.times_told("VirtualNodeClosed") == 3);
+  CHECK(rome.times_reported("VirtualNodeClosed") == 3);
 }
 
 TEST_CASE("a pod is told again when the reason is another, and when its Event may be forgotten") {
@@ -94,12 +94,12 @@ TEST_CASE("a pod is told again when the reason is another, and when its Event ma
   rome.node("cordoned");
   REQUIRE(rome.reaches([&] { return rome.told().size() == 1; }));
   rome.pass(25min);
-  CHECK(rome.times_told("VirtualNodeClosed") == 1);
+  CHECK(rome.times_reported("VirtualNodeClosed") == 1);
   rome.pass(10min);
-  CHECK(rome.times_told("VirtualNodeClosed") == 2);
+  CHECK(rome.times_reported("VirtualNodeClosed") == 2);
 
   rome.node("denied");
-  CHECK(rome.reaches([&] { return rome.times_told("VirtualNodeClosed") == 3; }, 2min));
+  CHECK(rome.reaches([&] { return rome.times_reported("VirtualNodeClosed") == 3; }, 2min));
   const auto told = rome.told();
   CHECK(std::ranges::any_of(told, [](const std::string& words) { return words.contains("has drained or denied"); }));
 }

@@ -131,7 +131,7 @@ struct Consumer : ClusterFixture {
         {kinds::resource_slices, {replica_key.ns, name}, "status"},
         [&](json::object& next) { next["status"] = json::object{{"conditions", json::array{condition}}}; }, "milan"));
   }
-  std::string told_message() {
+  std::string reported_message() {
     const auto slice = find(kinds::resource_slices, slice_key);
     const json::array conditions = slice ? kube::array_at(slice->status(), {"conditions"}) : json::array();
     return conditions.empty() ? "" : std::string(kube::string_at(conditions.front().as_object(), {"message"}));
@@ -373,7 +373,7 @@ TEST_CASE("a status that is too large does not come home, and its object says so
   Consumer rome;
   REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
   rome.answer(10);
-  REQUIRE(rome.reaches([&] { return rome.told_message().size() == 10; }));
+  REQUIRE(rome.reaches([&] { return rome.reported_message().size() == 10; }));
   rome.answer(100 << 10);
   REQUIRE(rome.reaches([&] { return !rome.events(api::reasons::failed_replication).empty(); }));
   const std::string told = rome.events(api::reasons::failed_replication).front();
@@ -383,10 +383,10 @@ TEST_CASE("a status that is too large does not come home, and its object says so
     rome.answer((100 << 10) + std::size_t(i) * 1024);
     rome.pass(1s);
   }
-  CHECK(rome.times_told(api::reasons::failed_replication) == 1);
-  CHECK(rome.told_message().size() == 10);
+  CHECK(rome.times_reported(api::reasons::failed_replication) == 1);
+  CHECK(rome.reported_message().size() == 10);
   rome.answer(20);
-  CHECK(rome.reaches([&] { return rome.told_message().size() == 20; }));
+  CHECK(rome.reaches([&] { return rome.reported_message().size() == 20; }));
 }
 
 TEST_CASE("more than can be read of a provider is told at what is replicated there, and read again later") {
@@ -395,7 +395,7 @@ TEST_CASE("more than can be read of a provider is told at what is replicated the
   Consumer rome("milan", settings);
   REQUIRE(rome.reaches([&] { return rome.replica().has_value(); }));
   rome.answer(10);
-  REQUIRE(rome.reaches([&] { return rome.told_message().size() == 10; }));
+  REQUIRE(rome.reaches([&] { return rome.reported_message().size() == 10; }));
   // 600 KB of text become a tree of more than 16 MiB with what its parser holds besides.
   const auto set_numbers = [&rome](std::size_t count) {
     static_cast<void>(rome.milan.update(
@@ -409,11 +409,11 @@ TEST_CASE("more than can be read of a provider is told at what is replicated the
   CHECK(told.starts_with("ResourceSlice pool is not replicated to milan, which is tried again: "));
   CHECK(told.contains("than is left for what is read of cluster milan: "));
   rome.pass(4min);
-  CHECK(rome.times_told(api::reasons::failed_replication) == 1);
-  CHECK(rome.told_message().size() == 10);
+  CHECK(rome.times_reported(api::reasons::failed_replication) == 1);
+  CHECK(rome.reported_message().size() == 10);
   set_numbers(0);
   rome.answer(20);
-  CHECK(rome.reaches([&] { return rome.told_message().size() == 20; }, 6min));
+  CHECK(rome.reaches([&] { return rome.reported_message().size() == 20; }, 6min));
 }
 
 TEST_CASE("statuses that a provider flips are written home at the pace of its budget, and the last one arrives") {
@@ -424,7 +424,7 @@ TEST_CASE("statuses that a provider flips are written home at the pace of its bu
       rome.reaches([&] { return std::ranges::all_of(names, [&](const auto& of) { return rome.has_replica(of); }); }));
   const auto delayed = [&] { return rome.metric("liqo_provider_bytes_delayed_total{cluster_id=\"milan\"} "); };
   for (const std::string& name : names) rome.answer(10, 'x', name);
-  REQUIRE(rome.reaches([&] { return rome.told_message().size() == 10; }));
+  REQUIRE(rome.reaches([&] { return rome.reported_message().size() == 10; }));
   rome.pass(10s);
   CHECK(delayed() == 0);
   const std::size_t before = rome.writes();
@@ -437,7 +437,7 @@ TEST_CASE("statuses that a provider flips are written home at the pace of its bu
   CHECK(rome.writes() - before > 300);
   CHECK(delayed() > 0);
   rome.answer(20);
-  CHECK(rome.reaches([&] { return rome.told_message().size() == 20; }));
+  CHECK(rome.reaches([&] { return rome.reported_message().size() == 20; }));
 }
 
 TEST_CASE("the status of a ForeignCluster has neither its session nor the replicated objects looked at") {

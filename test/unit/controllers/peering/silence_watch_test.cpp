@@ -194,7 +194,7 @@ TEST_CASE("the number of orders follows on the ForeignCluster, and costs no writ
   REQUIRE(world.reaches([&] { return world.condition("web-19", api::offloaded_condition, "reason") != "(none)"; }));
   world.pass(10s);
   const std::size_t pods = world.writes_of("pods"), peers = world.writes_of("foreignclusters");
-  const std::int64_t told = world.times_told("ProviderSilent");
+  const std::int64_t told = world.times_reported("ProviderSilent");
   for (int i = 0; i < 20; ++i) {
     (void)world.server.remove(resources::pods, {shop, "web-" + std::to_string(i)}, {.grace_period_seconds = 0},
                               "operator");
@@ -203,7 +203,7 @@ TEST_CASE("the number of orders follows on the ForeignCluster, and costs no writ
   CHECK(says("1 order"));
   CHECK(world.writes_of("pods") == pods);
   CHECK(world.writes_of("foreignclusters") - peers <= 7);  // one of them says that the Node is closed
-  CHECK(world.times_told("ProviderSilent") == told);
+  CHECK(world.times_reported("ProviderSilent") == told);
 }
 
 TEST_CASE("what waits for a provider that seems to come back all the time is tried at a bounded rate") {
@@ -302,7 +302,7 @@ TEST_CASE("a slice and a twin that wait for nobody say so") {
   SilentProvider world;
   world.give_slice();
   REQUIRE(world.reaches([&] { return !world.note().words.empty(); }, 20s));
-  CHECK(world.reaches([&] { return world.times_told("ProviderSilent") >= 2; }, 5s));
+  CHECK(world.reaches([&] { return world.times_reported("ProviderSilent") >= 2; }, 5s));
   CHECK(world.note().words.contains("it has 1 order of yours"));
 }
 
@@ -339,9 +339,9 @@ TEST_CASE("a slice that is made while a provider is known to be silent says so a
   world.create_pod("web");
   REQUIRE(world.reaches([&] { return world.told("reason") == "ProviderSilent"; }, 20s));
   world.pass(5s);
-  const std::int64_t before = world.times_told("ProviderSilent");
+  const std::int64_t before = world.times_reported("ProviderSilent");
   world.give_slice();
-  CHECK(world.reaches([&] { return world.times_told("ProviderSilent") > before; }, 5s));
+  CHECK(world.reaches([&] { return world.times_reported("ProviderSilent") > before; }, 5s));
 }
 
 TEST_CASE("a session that is made anew does not open the Node of a silent provider") {

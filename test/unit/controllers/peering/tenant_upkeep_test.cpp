@@ -167,7 +167,7 @@ TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace,
   // Other changes of the Tenant and the namespace cause no new report.
   milan.set_condition("Cordoned");
   milan.set_policy(R"({"maxResorces":{"cpu":"4"}})");
-  CHECK(milan.times_told("PolicyUnreadable") == 2);
+  CHECK(milan.times_reported("PolicyUnreadable") == 2);
   milan.set_policy("{");
   REQUIRE(milan.events("PolicyUnreadable").size() == 4);
   CHECK(std::ranges::any_of(milan.events("PolicyUnreadable"), [](const std::string& words) {
@@ -175,7 +175,7 @@ TEST_CASE("a policy that cannot be read is told on the Tenant and its namespace,
   }));
   milan.set_policy("");
   milan.set_policy("{");
-  CHECK(milan.times_told("PolicyUnreadable") == 4);
+  CHECK(milan.times_reported("PolicyUnreadable") == 4);
 }
 
 TEST_CASE("a policy with a name that forbids nothing is told of, with the type that was meant") {
@@ -196,14 +196,14 @@ TEST_CASE("a policy that stays unreadable is told again before its Event is forg
   Provider milan;
   milan.pass(2s);
   milan.set_policy("{");
-  CHECK(milan.times_told("PolicyUnreadable") == 2);
+  CHECK(milan.times_reported("PolicyUnreadable") == 2);
   milan.pass(25min);
-  CHECK(milan.times_told("PolicyUnreadable") == 2);
+  CHECK(milan.times_reported("PolicyUnreadable") == 2);
   milan.pass(10min);
-  CHECK(milan.times_told("PolicyUnreadable") == 4);
+  CHECK(milan.times_reported("PolicyUnreadable") == 4);
   milan.set_policy("");
   milan.pass(1h);
-  CHECK(milan.times_told("PolicyUnreadable") == 4);
+  CHECK(milan.times_reported("PolicyUnreadable") == 4);
 }
 
 TEST_CASE("what is told of a policy names the consumer's cluster, whatever its Tenant is called") {

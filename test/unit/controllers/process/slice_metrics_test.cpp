@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 /// Cluster rome with slices.
 struct Rome : kube::testing::OneCluster {
-  SliceMetrics figures{informers, metrics};
+  SliceMetrics usage{informers, metrics};
 
   Rome()
       : kube::testing::OneCluster({.name = "rome",
@@ -58,36 +58,36 @@ const kube::ObjectKey pool{"liqo-tenant-milan", "pool"};
 }  // namespace
 
 TEST_CASE_FIXTURE(Rome, "a scrape reads no slice, and a slice that changes is read once") {
-  figures.show(true);
+  usage.show(true);
   ask(pool, "milan", "4");
   ask({"liqo-tenant-turin", "other"}, "turin", "8");
-  CHECK(figures.reads() == 2);
+  CHECK(usage.reads() == 2);
   CHECK(shows(R"(liqo_slice_requested{cluster_id="milan",resource="cpu",slice="pool"} 4)"));
   CHECK(shows(R"(liqo_slice_accepted{cluster_id="milan",slice="pool"} 0)"));
   CHECK_FALSE(shows("liqo_slice_granted{"));
   grant(pool, "1500m", "evil.example/name");
-  CHECK(figures.reads() == 3);
+  CHECK(usage.reads() == 3);
   CHECK(shows(R"(liqo_slice_granted{cluster_id="milan",resource="cpu",slice="pool"} 1.5)"));
   CHECK(shows(R"(liqo_slice_accepted{cluster_id="milan",slice="pool"} 1)"));
   CHECK_FALSE(shows("evil"));
-  for (int scrape = 0; scrape < 100; ++scrape) figures.show(true);
-  CHECK(figures.reads() == 3);
+  for (int scrape = 0; scrape < 100; ++scrape) usage.show(true);
+  CHECK(usage.reads() == 3);
 }
 
 TEST_CASE_FIXTURE(Rome, "only a leader shows figures, of what has changed before it led too") {
   ask(pool, "milan", "4");
   CHECK_FALSE(shows("liqo_slice_requested{"));
   grant(pool, "2");
-  figures.show(true);
+  usage.show(true);
   CHECK(shows(R"(liqo_slice_granted{cluster_id="milan",resource="cpu",slice="pool"} 2)"));
-  figures.show(false);
+  usage.show(false);
   CHECK_FALSE(shows("liqo_slice_requested{"));
   CHECK_FALSE(shows("liqo_slice_granted{"));
   CHECK_FALSE(shows("liqo_slice_accepted{"));
 }
 
 TEST_CASE_FIXTURE(Rome, "the figures of a slice go with it, and a namesake of the same cluster keeps its own") {
-  figures.show(true);
+  usage.show(true);
   const kube::ObjectKey namesake{"liqo-tenant-milan-2", "pool"};
   ask(pool, "milan", "4");
   ask(namesake, "milan", "6");

@@ -278,7 +278,7 @@ TEST_CASE("credentials that cannot be used leave the session as it is, and are t
   };
   for (int times = 1; times <= 2; ++times) {
     set_kubeconfig(broken);
-    CHECK(world.reaches([&] { return world.times_told("ProviderUnusable") == times; }));
+    CHECK(world.reaches([&] { return world.times_reported("ProviderUnusable") == times; }));
     const std::string name = "web-" + std::to_string(times);
     world.create_pod(name);
     world.run_at_milan(name);
@@ -318,7 +318,7 @@ TEST_CASE("a provider that shows more than can be read is told, reads on when it
   CHECK(node().contains("of 16 MiB are in use"));
   const auto session = [&] { return told(kinds::virtual_nodes, {tenant, "milan"}, "VirtualKubelet"); };
   CHECK(world.reaches([&] { return session().starts_with("Creating: cluster milan shows more than can be read"); }));
-  CHECK(world.reaches([&] { return world.times_told("ProviderUnusable") == 1; }));
+  CHECK(world.reaches([&] { return world.times_reported("ProviderUnusable") == 1; }));
   // The caches stay.
   CHECK(kube::string_at(world.local("web")->status(), {"phase"}) == "Running");
   CHECK(world.has(resources::nodes, {"", "milan"}));

@@ -320,8 +320,8 @@ TEST_CASE("a slice that waits because a record of its consumer cannot be read sa
   CHECK(milan.condition("Resources", "batch") == "");
   CHECK(milan.granted("batch").empty());
   milan.pass(12min);
-  CHECK(milan.times_told("GrantWaits") >= 2);
-  CHECK(milan.times_told("GrantWaits") <= 3);
+  CHECK(milan.times_reported("GrantWaits") >= 2);
+  CHECK(milan.times_reported("GrantWaits") <= 3);
   static_cast<void>(milan.server.remove(resources::config_maps, record.key(), {}, "operator"));
   CHECK(milan.reaches([&] { return milan.granted("batch") == R"(cpu="2",memory="8Gi")"; }, 2min));
 }

@@ -126,7 +126,7 @@ TEST_CASE("an address is shown only where it is declared") {
     const auto addresses = PeerAddresses::of(peer(c.declared, c.status), c.configurations, {});
     CHECK(addresses.basis() == c.basis);
     CHECK_FALSE(addresses.words().empty());
-    CHECK(addresses.tells_left_out() == (c.basis == Basis::declared || c.basis == Basis::mapped));
+    CHECK(addresses.reports_left_out() == (c.basis == Basis::declared || c.basis == Basis::mapped));
     for (const auto& [address, expected] : c.shown) {
       CAPTURE(address);
       CHECK(shown(addresses, address) == expected);

@@ -39,13 +39,13 @@ TEST_CASE("features are told by names that the key of a label can have, sorted, 
            Row{"that beside others", {"A", "ExtendWebSocketsToKubelet", "Z/z"}, {"A"}, {"Z/z"}},
        }) {
     CAPTURE(row.title);
-    const ToldFeatures features = told_features(row.declared);
+    const ReportedFeatures features = reported_features(row.declared);
     CHECK(features.told == row.told);
     CHECK(features.left_out == row.left_out);
   }
   Names with_others = numbered(26);
   with_others.insert(with_others.end(), not_ours.begin(), not_ours.end());
-  const ToldFeatures many = told_features(with_others);
+  const ReportedFeatures many = reported_features(with_others);
   CHECK(many.told == numbered(24));
   CHECK(many.left_out == Names{"F124", "F125"});
 }

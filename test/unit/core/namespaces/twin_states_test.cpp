@@ -32,16 +32,17 @@ std::string text(const std::vector<TwinState>& states) {
 }  // namespace
 
 TEST_CASE("the state of a twin follows its map, the selector and the data in it") {
-  const ToldTwin asked{.cluster = "milan", .asked = "shop-rome", .phase = "Accepted"};
-  const ToldTwin silent{.cluster = "milan"};
-  const ToldTwin kept{.cluster = "milan", .phase = "Accepted", .message = "data", .kept = "data"};
-  const ToldTwin renamed{.cluster = "milan", .asked = "store", .phase = "Accepted", .message = "data", .kept = "data"};
-  const ToldTwin full{.cluster = "milan", .is_full = true};
-  const ToldTwin ending{.cluster = "milan", .asked = "shop-rome", .phase = "Terminating", .is_deleting = true};
-  const ToldTwin ending_full{.cluster = "milan", .is_deleting = true, .is_full = true};
+  const ReportedTwin asked{.cluster = "milan", .asked = "shop-rome", .phase = "Accepted"};
+  const ReportedTwin silent{.cluster = "milan"};
+  const ReportedTwin kept{.cluster = "milan", .phase = "Accepted", .message = "data", .kept = "data"};
+  const ReportedTwin renamed{
+      .cluster = "milan", .asked = "store", .phase = "Accepted", .message = "data", .kept = "data"};
+  const ReportedTwin full{.cluster = "milan", .is_full = true};
+  const ReportedTwin ending{.cluster = "milan", .asked = "shop-rome", .phase = "Terminating", .is_deleting = true};
+  const ReportedTwin ending_full{.cluster = "milan", .is_deleting = true, .is_full = true};
   struct Row {
     std::string_view what;
-    std::vector<ToldTwin> told;
+    std::vector<ReportedTwin> reported;
     std::set<std::string, std::less<>> selected;
     std::string_view remote_name = "shop-rome";
     bool is_wish_known = true;
@@ -50,59 +51,59 @@ TEST_CASE("the state of a twin follows its map, the selector and the data in it"
   };
   for (const Row& row : std::vector<Row>{
            {.what = "nothing", .states = ""},
-           {.what = "a map without it", .told = {silent}, .states = "milan not"},
+           {.what = "a map without it", .reported = {silent}, .states = "milan not"},
            {.what = "selected, without a map", .selected = {"milan"}, .states = "milan required"},
            {.what = "selected in another order",
-            .told = {asked},
+            .reported = {asked},
             .selected = {"turin", "lodi"},
             .states = "lodi required; milan required Accepted; turin required"},
-           {.what = "asked for", .told = {asked}, .selected = {"milan"}, .states = "milan required Accepted"},
-           {.what = "asked for, and not selected any more", .told = {asked}, .states = "milan required Accepted"},
-           {.what = "kept for data that nobody here knows", .told = {kept}, .states = "milan not Accepted held"},
+           {.what = "asked for", .reported = {asked}, .selected = {"milan"}, .states = "milan required Accepted"},
+           {.what = "asked for, and not selected any more", .reported = {asked}, .states = "milan required Accepted"},
+           {.what = "kept for data that nobody here knows", .reported = {kept}, .states = "milan not Accepted held"},
            {.what = "likewise, and wanted under another name",
-            .told = {renamed},
+            .reported = {renamed},
             .selected = {"milan"},
             .remote_name = "store",
             .states = "milan required Accepted held"},
            {.what = "likewise, with a selector that is invalid",
-            .told = {kept},
+            .reported = {kept},
             .is_wish_known = false,
             .states = "milan not Accepted"},
-           {.what = "its map goes", .told = {ending}, .states = "milan not Terminating"},
-           {.what = "its map is full", .told = {full}, .selected = {"milan"}, .states = "milan required crowded"},
-           {.what = "a full map goes", .told = {ending_full}, .states = "milan not"},
+           {.what = "its map goes", .reported = {ending}, .states = "milan not Terminating"},
+           {.what = "its map is full", .reported = {full}, .selected = {"milan"}, .states = "milan required crowded"},
+           {.what = "a full map goes", .reported = {ending_full}, .states = "milan not"},
            {.what = "not wanted, with data",
-            .told = {asked},
+            .reported = {asked},
             .data_in = "shop-rome",
             .states = "milan not Accepted held"},
            {.what = "not wanted, with data in another twin",
-            .told = {asked},
+            .reported = {asked},
             .data_in = "bank-rome",
             .states = "milan required Accepted"},
            {.what = "wanted, with data",
-            .told = {asked},
+            .reported = {asked},
             .selected = {"milan"},
             .data_in = "shop-rome",
             .states = "milan required Accepted"},
            {.what = "wanted by another name, with data",
-            .told = {asked},
+            .reported = {asked},
             .selected = {"milan"},
             .remote_name = "store",
             .data_in = "shop-rome",
             .states = "milan required Accepted renamed"},
            {.what = "wanted, by no valid name, with data",
-            .told = {asked},
+            .reported = {asked},
             .selected = {"milan"},
             .remote_name = "",
             .data_in = "shop-rome",
             .states = "milan required Accepted"},
            {.what = "by an invalid selector, with data",
-            .told = {asked},
+            .reported = {asked},
             .is_wish_known = false,
             .data_in = "shop-rome",
             .states = "milan required Accepted"},
            {.what = "its map goes, with data",
-            .told = {ending},
+            .reported = {ending},
             .data_in = "shop-rome",
             .states = "milan not Terminating"},
        }) {
@@ -111,7 +112,7 @@ TEST_CASE("the state of a twin follows its map, the selector and the data in it"
     if (!row.data_in.empty()) data.push_back(data_in(std::string(row.data_in)));
     CHECK(text(twin_states({.ns = "shop",
                             .remote_name = std::string(row.remote_name),
-                            .told = row.told,
+                            .reported = row.reported,
                             .selected = row.selected,
                             .is_wish_known = row.is_wish_known,
                             .data = data})) == row.states);

@@ -25,9 +25,9 @@ kube::Object own_node(bool is_cordoned = false) {
   return made;
 }
 
-const action::Tell running{.type = "VirtualKubelet", .status = "Running"}, none{.type = "Node", .status = "None"};
+const action::Report running{.type = "VirtualKubelet", .status = "Running"}, none{.type = "Node", .status = "None"};
 
-action::Tell unusable(std::string why) {
+action::Report unusable(std::string why) {
   return {.type = "VirtualKubelet", .status = "Creating", .reason = "ProviderUnusable", .message = std::move(why)};
 }
 
@@ -109,14 +109,14 @@ TEST_CASE("a provider that does not answer is told of with its last error") {
   const auto told = [&] {
     const auto plan = plan_virtual_node(
         {.virtual_node = wanted, .node = &node, .health = health, .has_session = true, .trouble = trouble});
-    return std::get<action::Tell>(std::get<action::Keep>(plan).steps.back());
+    return std::get<action::Report>(std::get<action::Keep>(plan).steps.back());
   };
   CHECK(told() == running);
   health.silence = "nobody leads there";
-  CHECK(told() == action::Tell{.type = "VirtualKubelet",
-                               .status = "Running",
-                               .reason = "ProviderSilent",
-                               .message = "nobody leads there"});
+  CHECK(told() == action::Report{.type = "VirtualKubelet",
+                                 .status = "Running",
+                                 .reason = "ProviderSilent",
+                                 .message = "nobody leads there"});
   trouble = "it shows too much";
   CHECK(told() == unusable("it shows too much"));
   health.failed_probes = 3;
@@ -124,12 +124,12 @@ TEST_CASE("a provider that does not answer is told of with its last error") {
 }
 
 TEST_CASE("the condition of a Node says why it could not be written") {
-  CHECK(tell_written({}) == action::Tell{.type = "Node", .status = "Running"});
+  CHECK(report_written({}) == action::Report{.type = "Node", .status = "Running"});
   const kube::Result<void> failed = kube::fail(kube::Errc::invalid_input, "the name is taken");
-  const action::Tell told = tell_written(failed);
-  CHECK(
-      told ==
-      action::Tell{.type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = failed.error().text()});
+  const action::Report told = report_written(failed);
+  CHECK(told ==
+        action::Report{
+            .type = "Node", .status = "Creating", .reason = "NodeNotWritten", .message = failed.error().text()});
   CHECK(told.condition().message == failed.error().text());
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("a VirtualNode that stands aside says for which one, and what becomes 
   const kube::Object older = virtual_node(true);
   const auto told = [&](const kube::Result<std::size_t>& left) {
     std::string words;
-    for (const action::Tell& tell : tell_standing_aside(older, left))
+    for (const action::Report& tell : report_standing_aside(older, left))
       words += std::string(tell.type) + " " + std::string(tell.status) + " " + std::string(tell.reason) + ". ";
     return words;
   };
@@ -161,7 +161,7 @@ TEST_CASE("a VirtualNode that stands aside says for which one, and what becomes 
   CHECK(told(2) == "Node None NodeNameTaken. VirtualKubelet Draining NodeNameTaken. ");
   const kube::Result<std::size_t> failed = kube::fail(kube::Errc::connect, "no route");
   CHECK(told(failed) == "Node None NodeNameTaken. VirtualKubelet Draining PodsNotEnded. ");
-  CHECK(tell_standing_aside(older, failed).back().message.ends_with("no route"));
+  CHECK(report_standing_aside(older, failed).back().message.ends_with("no route"));
 }
 
 }  // namespace liqo::core

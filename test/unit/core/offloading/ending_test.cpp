@@ -84,13 +84,13 @@ TEST_CASE("the consumer tells the time first, then waits for the end to begin, t
   const auto plan = [](const kube::Object& at_home, const kube::Object& order, const kube::Object* away,
                        PodMemory memory = {}) { return plan_pod({&at_home, &order, away}, memory, context()).action; };
   const kube::Object runs = remote(-1), hurries = remote(1), takes_its_time = remote(600);
-  CHECK(std::get<TellGrace>(plan(local(600, 1), shadow(""), &runs)).seconds == 1);
-  CHECK(std::get<TellGrace>(plan(local(600, 1), shadow("600"), &runs)).seconds == 1);
+  CHECK(std::get<SendGrace>(plan(local(600, 1), shadow(""), &runs)).seconds == 1);
+  CHECK(std::get<SendGrace>(plan(local(600, 1), shadow("600"), &runs)).seconds == 1);
   CHECK(std::get<AwaitEnding>(plan(local(600, 1), shadow("1"), &runs)).seconds == 1);
   CHECK_FALSE(std::get<DeleteShadow>(plan(local(600, 1), shadow("1"), &hurries)).foreground);
   // If the provider does not follow, the pod has to end all the same.
   CHECK(std::get<DeleteShadow>(plan(local(600, 1), shadow("1"), &runs, {.grace_given_up = 1})).foreground);
-  CHECK(std::get<TellGrace>(plan(local(600, 1), shadow("5"), &runs, {.grace_given_up = 5})).seconds == 1);
+  CHECK(std::get<SendGrace>(plan(local(600, 1), shadow("5"), &runs, {.grace_given_up = 5})).seconds == 1);
   // Nobody asked for another time, or there is nothing to end: no word costs nothing.
   CHECK_FALSE(std::get<DeleteShadow>(plan(local(30, 30), shadow(""), &runs)).foreground);
   CHECK_FALSE(std::get<DeleteShadow>(plan(local(600, 1), shadow(""), nullptr)).foreground);
@@ -101,7 +101,7 @@ TEST_CASE("the consumer tells the time first, then waits for the end to begin, t
   kube::Object of_go = runs;
   of_go.mutable_metadata().erase("annotations");
   CHECK_FALSE(std::get<DeleteShadow>(plan(local(600, 600), shadow(""), &of_go)).foreground);
-  CHECK(std::get<TellGrace>(plan(local(600, 1), shadow("", true), &takes_its_time)).seconds == 1);
+  CHECK(std::get<SendGrace>(plan(local(600, 1), shadow("", true), &takes_its_time)).seconds == 1);
   CHECK(std::holds_alternative<Nothing>(plan(local(600, 1), shadow("1", true), &takes_its_time)));
   CHECK(std::holds_alternative<Nothing>(plan(local(600, 1), shadow("1", true), &hurries)));
 }

@@ -42,16 +42,16 @@ TEST_CASE("another ShadowPod of the name is remembered from the beginning") {
   CHECK(memory.uid() == "s1");
   CHECK(memory.seen().inherited);
   memory.note_created(begin);
-  CHECK(memory.may_tell(begin));
+  CHECK(memory.may_report(begin));
   memory.observe(shadow(), nullptr, begin + 1s, true);
   CHECK(memory.seen().pod_created);
-  CHECK_FALSE(memory.may_tell(begin + 1s));
+  CHECK_FALSE(memory.may_report(begin + 1s));
 
   memory.observe(shadow("s2"), nullptr, begin + 1s, false);
   CHECK(memory.uid() == "s2");
   CHECK_FALSE(memory.seen().pod_created);
   CHECK_FALSE(memory.seen().inherited);
-  CHECK(memory.may_tell(begin + 1s));
+  CHECK(memory.may_report(begin + 1s));
 }
 
 TEST_CASE("a Pod that was created may be missing in the cache for a moment") {
@@ -108,14 +108,14 @@ TEST_CASE("a confirmation and the bounds of the twin are waited for from the fir
 
 TEST_CASE("what is told changes all the time, and is told at intervals") {
   OrderMemory memory = fresh();
-  CHECK(memory.may_tell(begin));
-  CHECK_FALSE(memory.may_tell(begin + 29s));
-  CHECK(memory.may_tell(begin + 30s));
-  CHECK_FALSE(memory.may_tell(begin + 59s));
+  CHECK(memory.may_report(begin));
+  CHECK_FALSE(memory.may_report(begin + 29s));
+  CHECK(memory.may_report(begin + 30s));
+  CHECK_FALSE(memory.may_report(begin + 59s));
 
-  CHECK(memory.may_tell_of_no_room(begin));
-  CHECK_FALSE(memory.may_tell_of_no_room(begin + 59s));
-  CHECK(memory.may_tell_of_no_room(begin + 60s));
+  CHECK(memory.may_report_no_room(begin));
+  CHECK_FALSE(memory.may_report_no_room(begin + 59s));
+  CHECK(memory.may_report_no_room(begin + 60s));
 }
 
 TEST_CASE("a refused resize pauses for its amounts, until it is tried again, or the bounds of the twin change") {

@@ -17,7 +17,7 @@ const char* const ran_and_ended = R"({"phase": "Running", "containerStatuses": [
 
 std::string name_of(const PodPlan& plan) {
   constexpr const char* names[] = {"Nothing",    "RefuseForeign", "AwaitShadow", "AwaitOrder",        "CreateShadow",
-                                   "KeepShadow", "TellGrace",     "AwaitEnding", "DeleteShadow",      "RemoveLocal",
+                                   "KeepShadow", "SendGrace",     "AwaitEnding", "DeleteShadow",      "RemoveLocal",
                                    "EvictLocal", "Reject",        "FailLocal",   "RefuseNodeDebugger"};
   return std::string(names[plan.action.index()]) + (plan.copy_status ? "+status" : "");
 }

@@ -25,7 +25,7 @@ const json::value& annotation_in(const json::object& patch) {
   return patch.at("metadata").at("annotations").at(refused);
 }
 
-std::string message_of(const WantedStatus& wanted) { return std::string(refusal_told(wanted.status)); }
+std::string message_of(const WantedStatus& wanted) { return std::string(reported_refusal(wanted.status)); }
 
 }  // namespace
 
@@ -65,10 +65,10 @@ TEST_CASE("once the pod is made nothing is told of a refusal any more") {
   pod.mutable_metadata()["uid"] = "p1";
   const auto keep = [](const ShadowSight& sight) { return std::get<shadow_action::Keep>(plan_shadow_pod(sight, {})); };
   const shadow_action::Keep plan = keep({order, &pod});
-  REQUIRE(find_step<shadow_action::Tell>(plan));
-  CHECK(annotation_in(find_step<shadow_action::Tell>(plan)->patch).is_null());
+  REQUIRE(find_step<shadow_action::Report>(plan));
+  CHECK(annotation_in(find_step<shadow_action::Report>(plan)->patch).is_null());
   CHECK_FALSE(find_step<shadow_action::PatchPod>(plan));
-  CHECK_FALSE(find_step<shadow_action::Tell>(keep({shadow(), &pod})));
+  CHECK_FALSE(find_step<shadow_action::Report>(keep({shadow(), &pod})));
   // Without its pod it is tried again, and what was reported stands until then.
   CHECK(std::holds_alternative<shadow_action::Create>(plan_shadow_pod({order, nullptr}, {})));
 }

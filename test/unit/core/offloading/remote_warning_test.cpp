@@ -198,12 +198,12 @@ TEST_CASE("an answer counts for the pod that was asked about, while it waits") {
 
 TEST_CASE("each warning is told once, and of many different ones only some") {
   WarningQuestions questions;
-  CHECK(questions.tell("a"));
-  CHECK_FALSE(questions.tell("a"));
-  CHECK(questions.tell("b"));
-  CHECK_FALSE(questions.tell("a"));
+  CHECK(questions.may_report("a"));
+  CHECK_FALSE(questions.may_report("a"));
+  CHECK(questions.may_report("b"));
+  CHECK_FALSE(questions.may_report("a"));
   int told = 0;
-  for (int i = 0; i < 1000; ++i) told += questions.tell(std::to_string(i));
+  for (int i = 0; i < 1000; ++i) told += questions.may_report(std::to_string(i));
   CHECK(told == 14);
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("the warning stands in one condition at home while the pod is not read
   const std::string words = "no such image (Failed)", nothing;
   const auto shown = [](const kube::Object& local, const kube::Object& pod, const std::string* warning) {
     const StatusContext ctx{.provider = "milan", .warning = warning};
-    return std::string(warning_told(forge_local_status({.local = local, .remote = &pod}, ctx, at())->status));
+    return std::string(reported_warning(forge_local_status({.local = local, .remote = &pod}, ctx, at())->status));
   };
   const std::string told = "the pod is not ready in cluster milan: no such image (Failed)";
   kube::Object local = local_pod(pending);

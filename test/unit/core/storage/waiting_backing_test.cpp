@@ -13,11 +13,11 @@ using namespace std::chrono_literals;
 }  // namespace
 
 TEST_CASE("the Events of two reasons say that a claim waits for its first pod") {
-  CHECK(tells_of_waiting(parse_value(R"({"reason": "WaitForFirstConsumer"})")));
-  CHECK(tells_of_waiting(parse_value(R"({"reason": "WaitForPodScheduled"})")));
+  CHECK(reports_waiting(parse_value(R"({"reason": "WaitForFirstConsumer"})")));
+  CHECK(reports_waiting(parse_value(R"({"reason": "WaitForPodScheduled"})")));
   for (const std::string_view other :
        {R"({"reason": "ProvisioningFailed"})", R"({"reason": ["WaitForFirstConsumer"]})", R"({})", R"([])", R"(null)"})
-    CHECK_FALSE(tells_of_waiting(parse_value(other)));
+    CHECK_FALSE(reports_waiting(parse_value(other)));
 }
 
 TEST_CASE("a claim of which no provisioner has taken notice in 20 s is taken to wait for its first pod") {

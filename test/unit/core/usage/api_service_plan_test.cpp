@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace liqo::core;
 using Step = ApiServiceStep;
-using Stored = ApiServiceLook::Stored;
+using Stored = ApiServiceSnapshot::Stored;
 using Answers = ApiServiceAnswers;
 using Memory = ApiServiceMemory;
 
@@ -36,7 +36,7 @@ TEST_CASE("whether an APIService answers is what its condition says") {
 TEST_CASE("the APIService of figures is there as long as it answers, and not for long where it does not") {
   struct Row {
     const char* when;
-    ApiServiceLook look;
+    ApiServiceSnapshot snapshot;
     Memory memory;
     Step step;
     Memory after;
@@ -44,19 +44,19 @@ TEST_CASE("the APIService of figures is there as long as it answers, and not for
   };
   const Memory fresh{.is_on_trial = true, .silent_since = now};
   const auto ours = [](Answers answers, bool is_right = true) {
-    return ApiServiceLook{.stored = Stored::ours, .is_right = is_right, .answers = answers};
+    return ApiServiceSnapshot{.stored = Stored::ours, .is_right = is_right, .answers = answers};
   };
-  const auto unready = [](ApiServiceLook look) {
-    look.is_ready = false;
-    return look;
+  const auto unready = [](ApiServiceSnapshot snapshot) {
+    snapshot.is_ready = false;
+    return snapshot;
   };
-  const auto bare = [](ApiServiceLook look) {
-    look.has_front_proxy = false;
-    return look;
+  const auto bare = [](ApiServiceSnapshot snapshot) {
+    snapshot.has_front_proxy = false;
+    return snapshot;
   };
-  const auto leaving = [](ApiServiceLook look) {
-    look.is_namespace_going = true;
-    return look;
+  const auto leaving = [](ApiServiceSnapshot snapshot) {
+    snapshot.is_namespace_going = true;
+    return snapshot;
   };
   const auto silent = [](kube::Duration time, bool on_trial = false) {
     return Memory{.is_on_trial = on_trial, .silent_since = now - time};
@@ -99,7 +99,7 @@ TEST_CASE("the APIService of figures is there as long as it answers, and not for
   };
   for (const Row& row : rows) {
     CAPTURE(row.when);
-    const ApiServicePlan plan = plan_api_service(row.look, row.memory, now);
+    const ApiServicePlan plan = plan_api_service(row.snapshot, row.memory, now);
     CHECK(plan.step == row.step);
     CHECK((plan.memory == row.after));
     CHECK((plan.again == row.again));

@@ -18,14 +18,14 @@ NodeView node(std::string name = "milan-1") {
 }
 
 NodeMetricLines read(std::initializer_list<std::string_view> lines, std::size_t most = enough) {
-  NodeMetricLines figures(node(), most);
-  for (const std::string_view line : lines) figures.take(line);
-  return figures;
+  NodeMetricLines usage(node(), most);
+  for (const std::string_view line : lines) usage.take(line);
+  return usage;
 }
 
 std::string told(std::initializer_list<std::string_view> lines) {
   const NodeMetricLines one = read(lines);
-  return tell_figures({&one, 1}, false);
+  return join_metric_lines({&one, 1}, false);
 }
 
 }  // namespace
@@ -58,10 +58,10 @@ TEST_CASE("only lines of the consumer's pods on that node are told") {
 }
 
 TEST_CASE("the name at the consumer is escaped") {
-  NodeMetricLines figures(
+  NodeMetricLines usage(
       {.name = "n", .address = "", .port = 0, .twins = {{"t", {.original = "a\"} 1\nb", .pods = {"p"}}}}}, enough);
-  figures.take(R"(c{namespace="t",pod="p"} 1)");
-  CHECK(tell_figures({&figures, 1}, false) == "c{namespace=\"a\\\"} 1\\nb\",pod=\"p\"} 1\n");
+  usage.take(R"(c{namespace="t",pod="p"} 1)");
+  CHECK(join_metric_lines({&usage, 1}, false) == "c{namespace=\"a\\\"} 1\\nb\",pod=\"p\"} 1\n");
 }
 
 TEST_CASE("TYPE and HELP are told once for all nodes, and only of families that have lines") {
@@ -84,7 +84,7 @@ TEST_CASE("TYPE and HELP are told once for all nodes, and only of families that 
       "h_count{namespace=\"x\",pod=\"only\"} 3\n";
   std::string expected = "# HELP c Time.\n# TYPE c counter\n";
   expected += c + c + "# HELP h Delay.\n# TYPE h histogram\n" + h + h;
-  CHECK(tell_figures(nodes, false) == expected);
+  CHECK(join_metric_lines(nodes, false) == expected);
 }
 
 TEST_CASE("a name that ends like a part of a histogram and belongs to none is a family of its own") {
@@ -95,7 +95,7 @@ TEST_CASE("a name that ends like a part of a histogram and belongs to none is a 
 
 TEST_CASE("the figures of the node are the sums of the consumer's pods, and never the nodes' own") {
   const auto sums = [](std::span<const NodeMetricLines> nodes) {
-    const std::string text = tell_figures(nodes, true);
+    const std::string text = join_metric_lines(nodes, true);
     return text.substr(text.find("# HELP node_cpu"));
   };
   const std::string cpu =
@@ -122,7 +122,7 @@ TEST_CASE("the figures of the node are the sums of the consumer's pods, and neve
   SUBCASE("of nothing") { CHECK(sums({}) == cpu + "0" + memory + "0\n"); }
   SUBCASE("a pod cannot pass for the node") {
     const NodeMetricLines one = read({R"(node_cpu_usage_seconds_total{namespace="shop-rome",pod="web"} 5)"});
-    CHECK(tell_figures({&one, 1}, true) == cpu + "0" + memory + "0\n");
+    CHECK(join_metric_lines({&one, 1}, true) == cpu + "0" + memory + "0\n");
   }
 }
 

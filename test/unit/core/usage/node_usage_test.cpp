@@ -14,31 +14,32 @@ constexpr std::uint64_t second = 1'000'000'000;
 /// A node, with the clock of its provider, which goes as ours does, five seconds late.
 struct World {
   std::set<std::string> pods{"one", "two"};
-  NodeUsage figures;
-  Look look;
+  NodeUsage usage;
+  UsageByPod by_pod;
   std::int64_t seconds = 1'700'000'000;
 
   std::int64_t there() const { return (seconds - 5) * 1000; }
   static kube::ObjectKey key(const std::string& pod) { return {"shop", pod}; }
 
   void uses(const std::string& pod, std::uint64_t cpu_seconds, std::uint64_t memory = 0) {
-    look[key(pod)].own[Measure::cpu] = Reading{cpu_seconds * second, there()};
-    if (memory > 0) look[key(pod)].own[Measure::memory] = Reading{memory, there()};
+    by_pod[key(pod)].own[Measure::cpu] = Reading{cpu_seconds * second, there()};
+    if (memory > 0) by_pod[key(pod)].own[Measure::memory] = Reading{memory, there()};
   }
   void container_uses(const std::string& pod, const std::string& container, std::uint64_t cpu_seconds,
                       std::int64_t age = -1) {
-    Usage& figure = look[key(pod)].containers[container];
-    figure[Measure::cpu] = Reading{cpu_seconds * second, there()};
-    if (age >= 0) figure[Measure::started] = Reading{static_cast<std::uint64_t>(there() - age * 1000), there()};
+    Usage& of_container = by_pod[key(pod)].containers[container];
+    of_container[Measure::cpu] = Reading{cpu_seconds * second, there()};
+    if (age >= 0) of_container[Measure::started] = Reading{static_cast<std::uint64_t>(there() - age * 1000), there()};
   }
   /// Takes what was reported, and goes on.
   const NodeReading& see(std::int64_t pause = 15) {
-    figures.take(
-        look, [this](const kube::ObjectKey& pod) { return pods.contains(pod.name) ? "u-" + pod.name : std::string(); },
+    usage.take(
+        by_pod,
+        [this](const kube::ObjectKey& pod) { return pods.contains(pod.name) ? "u-" + pod.name : std::string(); },
         kube::WallTime(std::chrono::seconds(seconds)));
-    look.clear();
+    by_pod.clear();
     seconds += pause;
-    return figures.node();
+    return usage.node();
   }
 };
 
@@ -59,16 +60,16 @@ TEST_CASE("a node uses what its pods use, and keeps what those have used that ha
   const NodeReading second_look = world.see();
   CHECK(second_look.cpu == 130 * second);
   CHECK(second_look.rate == 666'666'666);
-  CHECK(world.figures.rate(World::key("one")) == second / 5);
-  CHECK(world.figures.rate(World::key("two")).value() == 466'666'666);
+  CHECK(world.usage.rate(World::key("one")) == second / 5);
+  CHECK(world.usage.rate(World::key("two")).value() == 466'666'666);
 
   world.pods.erase("two");
   world.uses("one", 104);
   const NodeReading third = world.see();
   CHECK(third.cpu == 131 * second);
   CHECK(third.memory == 1);
-  CHECK(world.figures.pods() == 1);
-  CHECK_FALSE(world.figures.rate(World::key("two")).has_value());
+  CHECK(world.usage.pods() == 1);
+  CHECK_FALSE(world.usage.rate(World::key("two")).has_value());
 }
 
 TEST_CASE("the sum of rates: 0.2 and 0.5 cores are 700 million nanocores") {
@@ -79,7 +80,7 @@ TEST_CASE("the sum of rates: 0.2 and 0.5 cores are 700 million nanocores") {
   world.uses("one", 2, 10'000'000);
   world.uses("two", 5, 100'000'000);
   CHECK(world.see().rate == 700'000'000);
-  CHECK(world.figures.node().memory == 110'000'000);
+  CHECK(world.usage.node().memory == 110'000'000);
 }
 
 TEST_CASE("an idle node is shown, with the least that metrics-server does not take for nothing") {
@@ -115,8 +116,8 @@ TEST_CASE("a container that starts anew counts from zero, one that ends takes no
   CHECK(world.see().cpu == 155 * second);
   world.container_uses("one", "main", 6, 19);
   CHECK(world.see().cpu == 157 * second);
-  CHECK(world.figures.rate(World::key("one"), "main") == 2 * second / 15);
-  CHECK_FALSE(world.figures.rate(World::key("one"), "side").has_value());
+  CHECK(world.usage.rate(World::key("one"), "main") == 2 * second / 15);
+  CHECK_FALSE(world.usage.rate(World::key("one"), "side").has_value());
 }
 
 TEST_CASE("what comes to be seen late does not look like a thousand cores") {
@@ -137,7 +138,7 @@ TEST_CASE("what comes to be seen late does not look like a thousand cores") {
   world.uses("one", 12);
   world.see();
   world.container_uses("two", "main", 36'660, 36'660);
-  const std::uint64_t before = world.figures.node().cpu;
+  const std::uint64_t before = world.usage.node().cpu;
   const std::uint64_t after = world.see().cpu;
   CHECK(after > before);
   CHECK(after - before <= 16 * second);
@@ -148,11 +149,11 @@ TEST_CASE("a pod of the same name that is another one is reckoned for itself") {
   world.uses("one", 100);
   world.see();
   std::string uid = "u-new";
-  world.look.clear();
+  world.by_pod.clear();
   world.container_uses("one", "main", 2, 3);
-  world.figures.take(
-      world.look, [&](const kube::ObjectKey&) { return uid; }, kube::WallTime(std::chrono::seconds(world.seconds)));
-  CHECK(world.figures.node().cpu == 102 * second);
+  world.usage.take(
+      world.by_pod, [&](const kube::ObjectKey&) { return uid; }, kube::WallTime(std::chrono::seconds(world.seconds)));
+  CHECK(world.usage.node().cpu == 102 * second);
 }
 
 TEST_CASE("an older look that comes late, and the same one twice, change nothing") {
@@ -163,9 +164,9 @@ TEST_CASE("an older look that comes late, and the same one twice, change nothing
   CHECK(world.see().cpu == 100 * second);
   world.uses("one", 115);
   CHECK(world.see().cpu == 115 * second);
-  world.look[World::key("one")].own[Measure::cpu] = Reading{100 * second, world.there() - 40'000};
+  world.by_pod[World::key("one")].own[Measure::cpu] = Reading{100 * second, world.there() - 40'000};
   CHECK(world.see().cpu == 115 * second);
-  CHECK(world.figures.rate(World::key("one")) == second);
+  CHECK(world.usage.rate(World::key("one")) == second);
 }
 
 TEST_CASE("counts that jump are no rates, and no sum overflows") {
@@ -174,7 +175,7 @@ TEST_CASE("counts that jump are no rates, and no sum overflows") {
   world.see();
   world.uses("one", 9'000'000'000);
   world.see();
-  CHECK_FALSE(world.figures.rate(World::key("one")).has_value());
+  CHECK_FALSE(world.usage.rate(World::key("one")).has_value());
   std::uint64_t before = 0;
   for (int i = 0; i < 10; ++i) {
     world.uses("one", i % 2 == 0 ? 0 : 9'000'000'000);

@@ -174,7 +174,7 @@ class Controller {
   bool running_ = false;
   async::Event wake_;
   Log log_;
-  Repeats told_;
+  Repeats logged_;
   std::multiset<TimePoint> begun_;  ///< the reconciles under way
   std::size_t shown_depth_ = 0, shown_running_ = 0;
   Counter adds_, retries_, successes_, requeues_, errors_, failures_, terminal_, timeouts_, panics_;

@@ -134,7 +134,7 @@ class Informer {
   /// Ends a subscription, also from within a handler. Its reader is not notified any more.
   void unsubscribe(Subscription subscription);
   /// Calls a handler for every object that is there, as for a change.
-  void tell_present(const Handler& changed);
+  void notify_present(const Handler& changed);
   /// Sets the one handler that is called when the server's history was found to have gone back, before anything is read
   /// again. Its argument is true if refresh() has found it: then the owner has to restart this informer, too. Must not
   /// suspend. InformerSet::acquire() sets it for the informers of a set.
@@ -151,7 +151,7 @@ class Informer {
   /// or watch.
   Result<void> doubt(std::uint64_t version, std::uint64_t known);
   /// Logs and counts that the history has gone back, and calls the handler of on_rewind(). Returns the failure of it.
-  Result<void> tell_rewind(std::uint64_t version, std::uint64_t known, bool itself);
+  Result<void> report_rewind(std::uint64_t version, std::uint64_t known, bool itself);
   asio::awaitable<Result<void>> consume(WatchStream& stream);
   asio::awaitable<Result<std::optional<wire::WatchEvent>>> next_event(WatchStream& stream);
   /// Whether lists are read in pages at the moment.
@@ -159,7 +159,7 @@ class Informer {
   /// Sets until when a streamed list has to end, now that it is open.
   void bound_list();
   /// Moves that on as the list goes on.
-  void see_list(wire::WatchEventType told, bool is_new);
+  void see_list(wire::WatchEventType type, bool is_new);
   /// Takes in why a watch ended. If it ends again and again at an event that cannot be read, a list is next.
   void see_end(const Failure& failure);
   /// Handles one event. A failure ends the watch.
@@ -198,7 +198,7 @@ class Informer {
     Informer& informer;
   };
   void notify(const ObjectKey& key, const Object* now, Store::PreviousText previous);
-  void tell(const Change& change);
+  void notify_readers(const Change& change);
   /// Updates metrics and budget to what the store holds now.
   void account(std::size_t bytes, std::size_t objects);
   bool is_over_budget() const { return budget_ && budget_->is_exceeded(); }
@@ -218,13 +218,13 @@ class Informer {
   std::list<Reader> readers_;
   /// A change that a handler has made by observe(). Readers are notified of it once all of them were notified of the
   /// change that this handler was called for.
-  struct Untold {
+  struct DeferredChange {
     ObjectKey key;
     std::optional<Object> now;
     Store::PreviousText previous;
   };
-  std::list<Untold> untold_;
-  bool is_telling_ = false;
+  std::list<DeferredChange> deferred_;
+  bool is_in_turn_ = false;
   int notifying_ = 0;
   std::function<void(bool itself)> rewound_;
   std::optional<Selector> selector_;  ///< nothing if the selection cannot be read as one
@@ -232,7 +232,7 @@ class Informer {
   std::uint64_t refreshed_ = 0;       ///< the store is of this version, and the watch may be behind it
   std::uint64_t taken_lists_ = 0, begun_lists_ = 0;
   std::uint64_t newest_ = 0;                   ///< the newest version that the server has shown to exist
-  HistoryWitness told_;                        ///< by the watch since its list
+  HistoryWitness witness_;                     ///< by the watch since its list
   std::uint64_t changed_at_ = 0;               ///< version of the newest change that is in the store, deletions too
   std::set<ObjectKey> gone_unseen_;            ///< deletions that are in the store, and that the watch has not shown
   TimePoint pages_until_{};                    ///< until then no list is streamed
@@ -246,9 +246,9 @@ class Informer {
   bool list_is_older_ = false;  ///< it shows an object older than it was known before
   TimePoint alive_{};           ///< the server's last sign of life that is believed
   TimePoint heard_{},
-      heard_before_{};   ///< when the last events came, and those before them that did not come with them
-  TimePoint opened_{};   ///< of the watch that is open or was last
-  TimePoint told_at_{};  ///< when a watch was opened or has sent something, for people to see
+      heard_before_{};    ///< when the last events came, and those before them that did not come with them
+  TimePoint opened_{};    ///< of the watch that is open or was last
+  TimePoint shown_at_{};  ///< when a watch was opened or has sent something, for people to see
   std::optional<Failure> trouble_;
   std::string reported_;    ///< text of the failure that the log had last, "" = it has none of this trouble
   bool is_absent_ = false;  ///< the server once had no such kind
@@ -261,7 +261,7 @@ class Informer {
   Counter lists_, watches_, events_, skipped_, rewinds_;
   Gauge objects_, bytes_;  ///< of all informers of one resource together
   Metrics::Reading age_;
-  std::size_t told_objects_ = 0, told_bytes_ = 0;
+  std::size_t counted_objects_ = 0, counted_bytes_ = 0;
 };
 
 }  // namespace kube

@@ -104,7 +104,7 @@ class PortForwardRelay {
   void replied(Forward& forward, std::uint32_t stream, TimePoint now);
   void caller_reset(Forward& forward, std::uint32_t stream, TimePoint now);
   void provider_reset(Forward& forward, std::uint32_t stream, TimePoint now);
-  void tell(Forward& forward, std::string_view text);
+  void report(Forward& forward, std::string_view text);
   // Writes words of the provider to the caller's error stream; empty bytes are their end.
   void pass_words(Forward& forward, std::string_view bytes);
   void end_error(Forward& forward);

@@ -58,8 +58,8 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
     TimePoint since;
   };
   /// The connections of one use. What waits for one is woken whenever there may be room.
-  struct Lane {
-    Lane(const asio::any_io_executor& on, std::size_t max) : executor(on), max_connections(max) {}
+  struct Pool {
+    Pool(const asio::any_io_executor& on, std::size_t max) : executor(on), max_connections(max) {}
     std::size_t size() const { return connections.size() + http1_connections; }
     /// Connections that are being given up do not count, but there are never more than twice as many in all.
     bool is_full() const {
@@ -82,13 +82,13 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   };
   /// Stands in line for room.
   struct Waiting {
-    explicit Waiting(Lane& in) : lane(in) { ++lane.waiting; }
-    ~Waiting() { --lane.waiting; }
+    explicit Waiting(Pool& in) : pool(in) { ++pool.waiting; }
+    ~Waiting() { --pool.waiting; }
     Waiting(const Waiting&) = delete;
     Waiting& operator=(const Waiting&) = delete;
-    Lane& lane;
+    Pool& pool;
   };
-  using SharedLane = std::shared_ptr<Lane>;  ///< what has a slot in it may outlive the client
+  using SharedPool = std::shared_ptr<Pool>;  ///< what has a slot in it may outlive the client
   class FencedSending;
 
   Impl(asio::any_io_executor on, async::Clock& time, std::shared_ptr<Credentials> identity, HttpClientOptions given)
@@ -100,34 +100,34 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
         dialer(on, time, options.resolver ? options.resolver : Resolver::of_the_system()),
         random(options.seed ? *options.seed : std::random_device{}()),
         generation(credentials->generation()),
-        requests(std::make_shared<Lane>(on, options.max_request_connections)),
-        fenced(std::make_shared<Lane>(on, options.max_request_connections)),
-        watches(std::make_shared<Lane>(on, options.max_watch_connections)) {}
+        requests(std::make_shared<Pool>(on, options.max_request_connections)),
+        fenced(std::make_shared<Pool>(on, options.max_request_connections)),
+        watches(std::make_shared<Pool>(on, options.max_watch_connections)) {}
 
   const wire::ServerUrl& server() const { return credentials->config().server; }
 
-  const SharedLane& lane_of(const HttpRequest& request) const {
+  const SharedPool& pool_of(const HttpRequest& request) const {
     if (request.open_ended) return watches;
     return request.may_send ? fenced : requests;
   }
   /// One more HTTP/1.1 connection, for as long as it lives; null if there are enough.
-  static std::shared_ptr<void> take_slot(const SharedLane& lane);
+  static std::shared_ptr<void> take_slot(const SharedPool& pool);
   asio::awaitable<Result<Dialed>> dial(bool offer_http2, Deadline deadline);
-  /// Dials for a connection of that lane.
-  asio::awaitable<Result<Dialed>> dial_for(SharedLane lane, Deadline deadline);
-  asio::awaitable<void> connect(SharedLane lane, std::shared_ptr<Attempt> attempt);
+  /// Dials for a connection of that pool.
+  asio::awaitable<Result<Dialed>> dial_for(SharedPool pool, Deadline deadline);
+  asio::awaitable<void> connect(SharedPool pool, std::shared_ptr<Attempt> attempt);
   void note_success();
   /// Makes requests fail at once for a while.
   void note_failure(const Failure& failure);
-  asio::awaitable<Result<void>> open(SharedLane lane, Deadline deadline);
-  asio::awaitable<void> serve(SharedLane lane, std::shared_ptr<Http2Connection> connection);
+  asio::awaitable<Result<void>> open(SharedPool pool, Deadline deadline);
+  asio::awaitable<void> serve(SharedPool pool, std::shared_ptr<Http2Connection> connection);
   /// A connection for one request to a server that spoke HTTP/1.1; null if it speaks HTTP/2 now, or the credentials
   /// have changed: then the caller looks again.
-  asio::awaitable<Result<std::unique_ptr<Http1Connection>>> dial_http1(SharedLane lane, Deadline deadline);
-  asio::awaitable<Result<Way>> acquire(SharedLane lane, Deadline deadline);
+  asio::awaitable<Result<std::unique_ptr<Http1Connection>>> dial_http1(SharedPool pool, Deadline deadline);
+  asio::awaitable<Result<Way>> acquire(SharedPool pool, Deadline deadline);
   /// Why there is no connection to be had, once nobody waits for one any more.
-  Failure all_in_use(const Lane& lane) const;
-  std::shared_ptr<Http2Connection> with_room(Lane& lane) const;
+  Failure all_in_use(const Pool& pool) const;
+  std::shared_ptr<Http2Connection> with_room(Pool& pool) const;
   void renew();
   Http1Connection::Headers own_headers();
   asio::awaitable<bool> has_new_credentials(int status, std::uint64_t issue, bool& asked);
@@ -137,9 +137,9 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
                                    Deadline deadline);
   asio::awaitable<Sent> send_http2(std::shared_ptr<Http2Connection> connection, const HttpRequest& request,
                                    Deadline deadline);
-  void give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) const;
+  void give_back(Pool& pool, std::unique_ptr<Http1Connection> connection) const;
   /// The connection that was used last, if the server still waits on it.
-  std::unique_ptr<Http1Connection> take_idle(Lane& lane) const;
+  std::unique_ptr<Http1Connection> take_idle(Pool& pool) const;
   /// Asks whether all fenced requests under way may still be sent, and gives them up if one may not.
   void look_at_fences();
   void look_later();
@@ -153,7 +153,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<Impl> {
   Dialer dialer;
   Random random;
   std::uint64_t generation;
-  SharedLane requests, fenced, watches;
+  SharedPool requests, fenced, watches;
   std::list<FencedSending*> under_way;  ///< what has a fence and no answer yet
   std::optional<async::Alarm> look;     ///< there while something is under way
   bool http1_server = false;
@@ -241,18 +241,18 @@ class Http1Body final : public Body {
 
 }  // namespace
 
-std::shared_ptr<void> HttpClient::Impl::take_slot(const SharedLane& lane) {
-  if (lane->is_full()) return nullptr;
-  ++lane->http1_connections;
-  return {lane.get(), [lane](void*) {
-            --lane->http1_connections;
-            lane->wake();
+std::shared_ptr<void> HttpClient::Impl::take_slot(const SharedPool& pool) {
+  if (pool->is_full()) return nullptr;
+  ++pool->http1_connections;
+  return {pool.get(), [pool](void*) {
+            --pool->http1_connections;
+            pool->wake();
           }};
 }
 
-Failure HttpClient::Impl::all_in_use(const Lane& lane) const {
-  const bool is_http2 = !lane.connections.empty();
-  const std::string count = std::to_string(lane.size());
+Failure HttpClient::Impl::all_in_use(const Pool& pool) const {
+  const bool is_http2 = !pool.connections.empty();
+  const std::string count = std::to_string(pool.size());
   return {Errc::connect, (is_http2 ? "every stream of " + count : "all " + count) + " connections to " +
                              server().host_port() + (is_http2 ? " is in use" : " are in use")};
 }
@@ -273,26 +273,26 @@ asio::awaitable<Result<Dialed>> HttpClient::Impl::dial(bool offer_http2, Deadlin
   co_return dialed;
 }
 
-asio::awaitable<Result<Dialed>> HttpClient::Impl::dial_for(SharedLane lane, Deadline deadline) {
+asio::awaitable<Result<Dialed>> HttpClient::Impl::dial_for(SharedPool pool, Deadline deadline) {
   auto dialed = co_await dial(true, deadline);
-  if (dialed && lane == fenced) dialed->stream->reset_at_close();
+  if (dialed && pool == fenced) dialed->stream->reset_at_close();
   co_return dialed;
 }
 
-asio::awaitable<void> HttpClient::Impl::connect(SharedLane lane, std::shared_ptr<Attempt> mine) {
+asio::awaitable<void> HttpClient::Impl::connect(SharedPool pool, std::shared_ptr<Attempt> mine) {
   struct AtEnd {
-    Lane& lane;
+    Pool& pool;
     Attempt& attempt;
     ~AtEnd() {
-      if (lane.attempt.get() == &attempt) lane.attempt.reset();
+      if (pool.attempt.get() == &attempt) pool.attempt.reset();
       attempt.done.set();
-      lane.wake();
+      pool.wake();
     }
   };
   mine->failure = Failure(Errc::stopped, "the client was stopped");
-  const AtEnd at_end{*lane, *mine};
+  const AtEnd at_end{*pool, *mine};
   const Deadline deadline = clock.deadline_in(options.dial_timeout);
-  auto made = co_await open(lane, deadline);
+  auto made = co_await open(pool, deadline);
   if (made) {
     note_success();
     mine->failure.reset();
@@ -308,29 +308,29 @@ void HttpClient::Impl::note_success() {
 }
 
 void HttpClient::Impl::note_failure(const Failure& failure) {
-  // Another lane may have failed a moment ago, at the same server.
+  // Another pool may have failed a moment ago, at the same server.
   if (!down || clock.now() >= down_until)
     backoff = backoff == Duration{0} ? options.first_backoff : std::min(backoff * 2, options.max_backoff);
   down_until = clock.now() + std::chrono::duration_cast<Duration>(backoff * (0.5 + random.unit() / 2));
   down = failure;
 }
 
-asio::awaitable<Result<void>> HttpClient::Impl::open(SharedLane lane, Deadline deadline) {
+asio::awaitable<Result<void>> HttpClient::Impl::open(SharedPool pool, Deadline deadline) {
   const std::uint64_t dialed_with = credentials->generation();
-  KUBE_CO_TRY(dialed, co_await dial_for(lane, deadline));
+  KUBE_CO_TRY(dialed, co_await dial_for(pool, deadline));
   http1_server = !dialed.http2;
   // Those who wait dial again, with the credentials that came meanwhile.
   if (dialed_with != credentials->generation()) co_return Result<void>();
   if (http1_server) {
-    if (auto slot = take_slot(lane))
-      give_back(*lane, std::make_unique<Http1Connection>(std::move(dialed.stream), std::move(slot)));
+    if (auto slot = take_slot(pool))
+      give_back(*pool, std::make_unique<Http1Connection>(std::move(dialed.stream), std::move(slot)));
     co_return Result<void>();
   }
   auto connection = std::make_shared<Http2Connection>(executor, clock, std::move(dialed.stream),
                                                       Http2Timing{options.ping_after, options.ping_timeout},
-                                                      [lane] { lane->wake(); });
-  lane->connections.push_back(connection);
-  tasks.spawn(serve(lane, connection));
+                                                      [pool] { pool->wake(); });
+  pool->connections.push_back(connection);
+  tasks.spawn(serve(pool, connection));
   // A server that accepts and breaks off again is as good as down; requests must not dial it in circles.
   auto settled = co_await async::with_deadline(clock, connection->ready(), deadline);
   if (settled && *settled) co_return Result<void>();
@@ -339,26 +339,26 @@ asio::awaitable<Result<void>> HttpClient::Impl::open(SharedLane lane, Deadline d
   co_return fail(Errc::timeout, server().host_port() + ": no HTTP/2 settings in time");
 }
 
-asio::awaitable<void> HttpClient::Impl::serve(SharedLane lane, std::shared_ptr<Http2Connection> connection) {
+asio::awaitable<void> HttpClient::Impl::serve(SharedPool pool, std::shared_ptr<Http2Connection> connection) {
   struct AtEnd {
-    Lane& lane;
+    Pool& pool;
     const std::shared_ptr<Http2Connection>& connection;
     ~AtEnd() {
-      lane.connections.remove(connection);
-      lane.wake();
+      pool.connections.remove(connection);
+      pool.wake();
     }
   };
-  const AtEnd at_end{*lane, connection};
+  const AtEnd at_end{*pool, connection};
   const Failure ended = co_await connection->run();  // its streams have ended by then
   static_cast<void>(ended);
 }
 
-std::shared_ptr<Http2Connection> HttpClient::Impl::with_room(Lane& lane) const {
-  if (lane.connections.size() > 1) {
-    const auto& last = lane.connections.back();
+std::shared_ptr<Http2Connection> HttpClient::Impl::with_room(Pool& pool) const {
+  if (pool.connections.size() > 1) {
+    const auto& last = pool.connections.back();
     if (last->streams() == 0 && clock.now() > last->idle_since() + spare_time) last->drain();
   }
-  for (const auto& connection : lane.connections)
+  for (const auto& connection : pool.connections)
     if (connection->has_room()) return connection;
   return nullptr;
 }
@@ -368,18 +368,18 @@ void HttpClient::Impl::renew() {
   if (now == generation) return;
   generation = now;
   down.reset();
-  for (const SharedLane& lane : {requests, fenced, watches}) {
-    lane->idle.clear();
+  for (const SharedPool& pool : {requests, fenced, watches}) {
+    pool->idle.clear();
     // A connection that ends while it is drained leaves the list by itself, later.
-    for (const auto& connection : lane->connections) connection->drain();
+    for (const auto& connection : pool->connections) connection->drain();
   }
 }
 
-asio::awaitable<Result<std::unique_ptr<Http1Connection>>> HttpClient::Impl::dial_http1(SharedLane lane,
+asio::awaitable<Result<std::unique_ptr<Http1Connection>>> HttpClient::Impl::dial_http1(SharedPool pool,
                                                                                        Deadline deadline) {
-  auto slot = take_slot(lane);
+  auto slot = take_slot(pool);
   const std::uint64_t dialed_with = credentials->generation();
-  auto dialed = co_await dial_for(lane, Deadline{std::min(deadline.at, clock.deadline_in(options.dial_timeout).at)});
+  auto dialed = co_await dial_for(pool, Deadline{std::min(deadline.at, clock.deadline_in(options.dial_timeout).at)});
   if (stopping) co_return fail(Errc::stopped, "the client was stopped");
   if (!dialed) {
     // A request in a hurry says nothing about the server.
@@ -392,7 +392,7 @@ asio::awaitable<Result<std::unique_ptr<Http1Connection>>> HttpClient::Impl::dial
   co_return std::make_unique<Http1Connection>(std::move(dialed->stream), std::move(slot));
 }
 
-asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedLane lane, Deadline deadline) {
+asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedPool pool, Deadline deadline) {
   bool has_waited = false;
   for (int round = 0; !stopping; ++round) {
     // A server that says goodbye as soon as it is reached is not asked in circles.
@@ -401,41 +401,41 @@ asio::awaitable<Result<HttpClient::Impl::Way>> HttpClient::Impl::acquire(SharedL
           std::min(deadline.at, clock.now() + std::chrono::milliseconds(10) * std::min(round, 50)));
     renew();
     // Who came first is served first.
-    const bool is_in_turn = has_waited || lane->waiting == 0;
+    const bool is_in_turn = has_waited || pool->waiting == 0;
     std::optional<Way> way;
-    if (auto http2 = is_in_turn ? with_room(*lane) : nullptr) {
+    if (auto http2 = is_in_turn ? with_room(*pool) : nullptr) {
       way = std::move(http2);
-    } else if (auto http1 = is_in_turn ? take_idle(*lane) : nullptr) {
+    } else if (auto http1 = is_in_turn ? take_idle(*pool) : nullptr) {
       way = std::move(http1);
     }
     if (way) {
       // The next in line is woken, because there may be room for it, too.
-      if (lane->waiting > 0) lane->wake();
+      if (pool->waiting > 0) pool->wake();
       co_return std::move(*way);
     }
-    if (!is_in_turn || (!lane->attempt && lane->is_full())) {
+    if (!is_in_turn || (!pool->attempt && pool->is_full())) {
       // Requests end soon, and what is open-ended does not.
-      if (lane == watches) co_return std::unexpected(all_in_use(*lane));
-      const Waiting waiting(*lane);
-      const auto room = lane->room;
-      if (!co_await room->wait_until(clock, deadline)) co_return std::unexpected(all_in_use(*lane));
+      if (pool == watches) co_return std::unexpected(all_in_use(*pool));
+      const Waiting waiting(*pool);
+      const auto room = pool->room;
+      if (!co_await room->wait_until(clock, deadline)) co_return std::unexpected(all_in_use(*pool));
       has_waited = true;
       --round;
       continue;
     }
-    auto waited_for = lane->attempt;
+    auto waited_for = pool->attempt;
     if (!waited_for) {
       if (down && clock.now() < down_until) co_return std::unexpected(*down);
       if (http1_server && !down) {
-        auto connection = co_await dial_http1(lane, deadline);
+        auto connection = co_await dial_http1(pool, deadline);
         if (stopping) break;
         if (!connection) co_return std::unexpected(std::move(connection.error()));
         if (*connection) co_return Way(std::move(*connection));
         continue;
       }
       // An attempt that fails at once has forgotten itself when spawn() returns.
-      waited_for = lane->attempt = std::make_shared<Attempt>(executor);
-      tasks.spawn(connect(lane, waited_for));
+      waited_for = pool->attempt = std::make_shared<Attempt>(executor);
+      tasks.spawn(connect(pool, waited_for));
     }
     const bool done = co_await waited_for->done.wait_until(clock, deadline);
     if (!done) co_return fail(Errc::timeout, "connecting to " + server().host_port() + ": no connection in time");
@@ -459,17 +459,17 @@ asio::awaitable<bool> HttpClient::Impl::has_new_credentials(int status, std::uin
   co_return co_await credentials->renew(issue);
 }
 
-void HttpClient::Impl::give_back(Lane& lane, std::unique_ptr<Http1Connection> connection) const {
-  if (stopping || lane.idle.size() >= max_idle) return;
-  lane.idle.push_back({std::move(connection), clock.now()});
-  lane.wake();
+void HttpClient::Impl::give_back(Pool& pool, std::unique_ptr<Http1Connection> connection) const {
+  if (stopping || pool.idle.size() >= max_idle) return;
+  pool.idle.push_back({std::move(connection), clock.now()});
+  pool.wake();
 }
 
-std::unique_ptr<Http1Connection> HttpClient::Impl::take_idle(Lane& lane) const {
-  std::erase_if(lane.idle, [now = clock.now()](const Idle& each) { return now - each.since > max_idle_time; });
-  while (!lane.idle.empty()) {
-    auto connection = std::move(lane.idle.back().connection);
-    lane.idle.pop_back();
+std::unique_ptr<Http1Connection> HttpClient::Impl::take_idle(Pool& pool) const {
+  std::erase_if(pool.idle, [now = clock.now()](const Idle& each) { return now - each.since > max_idle_time; });
+  while (!pool.idle.empty()) {
+    auto connection = std::move(pool.idle.back().connection);
+    pool.idle.pop_back();
     // Nobody reads an idle connection, so its end is not known yet; a request would be lost on it.
     if (connection->is_quiet()) return connection;
   }
@@ -512,9 +512,9 @@ asio::awaitable<HttpClient::Impl::Sent> HttpClient::Impl::send_http1(std::unique
     const Loss loss = is_final ? Loss::final : connection->has_sent() ? Loss::unknown : Loss::unseen;
     co_return std::unexpected(Lost{std::move((*head).error()), loss});
   }
-  auto give = [weak = weak_from_this(), lane = lane_of(request), made_with](std::unique_ptr<Http1Connection> done) {
+  auto give = [weak = weak_from_this(), pool = pool_of(request), made_with](std::unique_ptr<Http1Connection> done) {
     const auto impl = weak.lock();
-    if (impl && done->is_reusable() && impl->generation == made_with) impl->give_back(*lane, std::move(done));
+    if (impl && done->is_reusable() && impl->generation == made_with) impl->give_back(*pool, std::move(done));
   };
   Response response{.head = std::move(**head), .body = nullptr};
   response.body = std::make_unique<Http1Body>(std::move(connection), std::move(give));
@@ -554,16 +554,16 @@ HttpClient::~HttpClient() = default;
 
 asio::awaitable<Result<Response>> HttpClient::send(HttpRequest request, Deadline deadline) {
   const auto impl = impl_;
-  const Impl::SharedLane lane = impl->lane_of(request);
+  const Impl::SharedPool pool = impl->pool_of(request);
   ++impl->counters.requests;
   Sendings sendings{.count = 1, .is_repeatable = request.repeatable};
   for (bool asked_again = false;; ++sendings.count) {
     if (!impl->credentials->is_ready()) KUBE_CO_TRYV(co_await impl->credentials->ready());
     const std::uint64_t issue = impl->credentials->issue();
-    KUBE_CO_TRY(way, co_await impl->acquire(lane, deadline));
+    KUBE_CO_TRY(way, co_await impl->acquire(pool, deadline));
     // Connecting may have taken long, and so may have what this repeats.
     if (request.may_send && !request.may_send()) {
-      if (auto* http1 = std::get_if<std::unique_ptr<Http1Connection>>(&way)) impl->give_back(*lane, std::move(*http1));
+      if (auto* http1 = std::get_if<std::unique_ptr<Http1Connection>>(&way)) impl->give_back(*pool, std::move(*http1));
       co_return fail(Errc::stopped, "the request may no longer be sent");
     }
     auto sent = co_await impl->send_over(std::move(way), request, deadline);
@@ -620,9 +620,9 @@ asio::awaitable<Result<Upgraded>> HttpClient::upgrade(HttpRequest request, Deadl
 asio::awaitable<void> HttpClient::stop() {
   const auto impl = impl_;
   impl->stopping = true;
-  for (const Impl::SharedLane& lane : {impl->requests, impl->fenced, impl->watches}) {
-    lane->idle.clear();
-    lane->wake();
+  for (const Impl::SharedPool& pool : {impl->requests, impl->fenced, impl->watches}) {
+    pool->idle.clear();
+    pool->wake();
   }
   co_await impl->tasks.stop();
 }
@@ -631,9 +631,9 @@ HttpClientCounters HttpClient::counters() const {
   HttpClientCounters counters = impl_->counters;
   counters.bytes_in = impl_->traffic->bytes_in;
   counters.bytes_out = impl_->traffic->bytes_out;
-  const auto use_of = [](const Impl::Lane& lane) {
-    HttpClientCounters::Use use{.connections = lane.size(), .streams = lane.http1_connections - lane.idle.size()};
-    for (const auto& connection : lane.connections) use.streams += connection->streams();
+  const auto use_of = [](const Impl::Pool& pool) {
+    HttpClientCounters::Use use{.connections = pool.size(), .streams = pool.http1_connections - pool.idle.size()};
+    for (const auto& connection : pool.connections) use.streams += connection->streams();
     return use;
   };
   counters.by_requests = use_of(*impl_->requests);

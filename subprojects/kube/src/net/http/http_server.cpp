@@ -14,12 +14,12 @@ using boost::system::error_code;
 
 std::string_view ServerRequest::header(std::string_view name) const { return find_header(headers, name); }
 
-asio::awaitable<void> HttpServer::Impl::accept_loop(std::shared_ptr<Door> door) {
-  while (!stopping && door->open) {
+asio::awaitable<void> HttpServer::Impl::accept_loop(std::shared_ptr<Listener> listener) {
+  while (!stopping && listener->open) {
     tcp::socket socket(executor);
     error_code error;
-    co_await door->acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, error));
-    if (stopping || !door->open) co_return;
+    co_await listener->acceptor.async_accept(socket, asio::redirect_error(asio::use_awaitable, error));
+    if (stopping || !listener->open) co_return;
     if (error) {
       // Out of file descriptors, or a connection that was gone again: neither is a reason to stop serving.
       const auto state = co_await asio::this_coro::cancellation_state;
@@ -41,7 +41,7 @@ asio::awaitable<void> HttpServer::Impl::session(tcp::socket socket) {
   struct Listed {
     Impl& impl;
     Session session;
-    std::list<Guest*>::iterator place;
+    std::list<ServerConnection*>::iterator place;
     explicit Listed(Impl& owner) : impl(owner), place(owner.occupancy.enter(session)) {}
     ~Listed() { impl.occupancy.leave(place); }
   };
@@ -92,16 +92,16 @@ HttpServer::HttpServer(asio::any_io_executor executor, async::Clock& clock, Http
     : impl_(std::make_shared<Impl>(std::move(executor), clock, std::move(options), std::move(handler))) {}
 HttpServer::~HttpServer() = default;
 
-Result<std::uint16_t> HttpServer::Impl::open_door(std::uint16_t port) {
+Result<std::uint16_t> HttpServer::Impl::open_listener(std::uint16_t port) {
   const std::string shown = (options.address.empty() ? "*" : options.address) + ":" + std::to_string(port);
   error_code error;
   asio::ip::address address = asio::ip::address_v6::any();
   const bool every = options.address.empty();
   if (!every) address = asio::ip::make_address(options.address, error);
   if (error) return fail(Errc::invalid_input, "listening: '" + options.address + "' is not an IP address");
-  const auto door = std::make_shared<Door>(executor);
+  const auto listener = std::make_shared<Listener>(executor);
   const auto open = [&](const asio::ip::address& on, bool both) {
-    auto& acceptor = door->acceptor;
+    auto& acceptor = listener->acceptor;
     error_code ignored;
     acceptor.close(ignored);
     const tcp::endpoint endpoint(on, port);
@@ -117,23 +117,23 @@ Result<std::uint16_t> HttpServer::Impl::open_door(std::uint16_t port) {
   if (!open(address, every) &&
       !(every && error != asio::error::address_in_use && open(asio::ip::address_v4::any(), false)))
     return fail(Errc::connect, "listening on " + shown + ": " + error.message());
-  door->port = door->acceptor.local_endpoint().port();
-  doors.push_back(door);
-  if (serving) connections.spawn(accept_loop(door));
-  return door->port;
+  listener->port = listener->acceptor.local_endpoint().port();
+  listeners.push_back(listener);
+  if (serving) connections.spawn(accept_loop(listener));
+  return listener->port;
 }
 
-Result<std::uint16_t> HttpServer::listen() { return impl_->open_door(impl_->options.port); }
+Result<std::uint16_t> HttpServer::listen() { return impl_->open_listener(impl_->options.port); }
 
 Result<std::uint16_t> HttpServer::open(std::uint16_t port) {
   if (impl_->stopping) return fail(Errc::closed, "the server has stopped");
-  return impl_->open_door(port);
+  return impl_->open_listener(port);
 }
 
 void HttpServer::close(std::uint16_t port) {
-  std::erase_if(impl_->doors, [port](const std::shared_ptr<Impl::Door>& door) {
-    if (door->port == port) door->close();
-    return door->port == port;
+  std::erase_if(impl_->listeners, [port](const std::shared_ptr<Impl::Listener>& listener) {
+    if (listener->port == port) listener->close();
+    return listener->port == port;
   });
 }
 
@@ -148,16 +148,17 @@ asio::awaitable<void> HttpServer::serve() {
   };
   impl->serving = true;
   const AtEnd at_end{*impl};
-  for (const auto& door : impl->doors) impl->connections.spawn(impl->accept_loop(door));
+  for (const auto& listener : impl->listeners) impl->connections.spawn(impl->accept_loop(listener));
   co_await impl->connections.join();
 }
 
 asio::awaitable<void> HttpServer::stop(Duration grace) {
   const auto impl = impl_;
   impl->stopping = true;
-  for (const auto& door : impl->doors) door->close();
-  for (Guest* guest : impl->occupancy.guests())
-    if (auto* session = static_cast<Impl::Session*>(guest); session->idle && session->stream) session->stream->close();
+  for (const auto& listener : impl->listeners) listener->close();
+  for (ServerConnection* connection : impl->occupancy.connections())
+    if (auto* session = static_cast<Impl::Session*>(connection); session->idle && session->stream)
+      session->stream->close();
   if (!impl->serving) co_return;
   const bool done = co_await impl->ended.wait_for(impl->clock, grace);
   if (done) co_return;
@@ -170,8 +171,8 @@ void HttpServer::replace_tls(TlsContext context) {
 }
 
 void HttpServer::forget_clients() {
-  for (Guest* guest : impl_->occupancy.guests()) {
-    auto* session = static_cast<Impl::Session*>(guest);
+  for (ServerConnection* connection : impl_->occupancy.connections()) {
+    auto* session = static_cast<Impl::Session*>(connection);
     session->forgotten = true;
     if (session->known && session->idle && session->stream) session->stream->close();
   }
@@ -179,7 +180,7 @@ void HttpServer::forget_clients() {
 
 HttpServerCounters HttpServer::counters() const {
   HttpServerCounters counters = impl_->counters;
-  counters.connections = impl_->occupancy.guests().size();
+  counters.connections = impl_->occupancy.connections().size();
   counters.held = impl_->occupancy.held();
   counters.evicted = impl_->occupancy.evictions();
   return counters;

@@ -12,7 +12,7 @@ namespace kube::net {
 
 struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   /// One connection; lives in its coroutine.
-  struct Session : Guest {
+  struct Session : ServerConnection {
     Http1Reader<true> reader;
     bool idle = true;           ///< between requests: may be closed at any time
     bool without_room = false;  ///< its request does not fit in
@@ -30,8 +30,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
         ended(on) {}
 
   /// A port that is listened on.
-  struct Door {
-    explicit Door(const asio::any_io_executor& on) : acceptor(on) {}
+  struct Listener {
+    explicit Listener(const asio::any_io_executor& on) : acceptor(on) {}
     void close() {
       boost::system::error_code ignored;
       acceptor.close(ignored);
@@ -41,8 +41,8 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
     std::uint16_t port = 0;
     bool open = true;
   };
-  Result<std::uint16_t> open_door(std::uint16_t port);
-  asio::awaitable<void> accept_loop(std::shared_ptr<Door> door);
+  Result<std::uint16_t> open_listener(std::uint16_t port);
+  asio::awaitable<void> accept_loop(std::shared_ptr<Listener> listener);
   asio::awaitable<void> session(tcp::socket socket);
   /// Where a connection came from, and to which port.
   struct Caller {
@@ -67,7 +67,7 @@ struct HttpServer::Impl : std::enable_shared_from_this<Impl> {
   async::Clock& clock;
   HttpServerOptions options;
   HttpHandler handler;
-  std::vector<std::shared_ptr<Door>> doors;  ///< that of listen() first
+  std::vector<std::shared_ptr<Listener>> listeners;  ///< that of listen() first
   async::TaskGroup connections;
   Occupancy occupancy;
   async::Event ended;

@@ -224,22 +224,21 @@ TEST_CASE("what tells consumers of their pods' use is reached, or it is said wha
       service("liqo-metric-agent", R"([{"type":"Available","status":"False","message":"no endpoints"}])");
   const kube::Object fresh = service("liqo-metric-agent", "[]");
   for (const kube::Object* nobody : {static_cast<const kube::Object*>(nullptr), &off, &without})
-    is(model::judge_figures(nobody, {.api_service = nullptr, .ns = "liqo"}), "open", "metricAgent.enabled");
-  is(model::judge_figures(&on, {.api_service = nullptr, .ns = "liqo"}), "bad", "there is no APIService");
-  is(model::judge_figures(&on, {.ns = "liqo"}), "bad", "kubectl describe service -n liqo liqo-metric-agent");
-  is(model::judge_figures(&on, {.ns = "liqo", .has_front_proxy = false}), "open", "--requestheader-client-ca-file");
-  is(model::judge_figures(&on, {.api_service = &dead, .ns = "liqo", .has_front_proxy = false}), "bad",
-     "(no endpoints)");
-  is(model::judge_figures(&on, {.api_service = &good, .ns = "liqo"}), "good");
-  is(model::judge_figures(&on, {.api_service = &good, .ns = "elsewhere"}), "bad",
+    is(model::judge_usage(nobody, {.api_service = nullptr, .ns = "liqo"}), "open", "metricAgent.enabled");
+  is(model::judge_usage(&on, {.api_service = nullptr, .ns = "liqo"}), "bad", "there is no APIService");
+  is(model::judge_usage(&on, {.ns = "liqo"}), "bad", "kubectl describe service -n liqo liqo-metric-agent");
+  is(model::judge_usage(&on, {.ns = "liqo", .has_front_proxy = false}), "open", "--requestheader-client-ca-file");
+  is(model::judge_usage(&on, {.api_service = &dead, .ns = "liqo", .has_front_proxy = false}), "bad", "(no endpoints)");
+  is(model::judge_usage(&on, {.api_service = &good, .ns = "liqo"}), "good");
+  is(model::judge_usage(&on, {.api_service = &good, .ns = "elsewhere"}), "bad",
      "leads to Service liqo/liqo-metric-agent");
-  is(model::judge_figures(&on, {.api_service = &other, .ns = "liqo"}), "bad", "leads to Service liqo/figures");
-  is(model::judge_figures(&off, {.api_service = &other, .ns = "liqo"}), "good");
-  is(model::judge_figures(&on, {.api_service = &dead, .ns = "liqo"}), "bad", "(no endpoints)");
-  is(model::judge_figures(&on, {.api_service = &dead, .ns = "liqo"}), "bad", "port 8444");
+  is(model::judge_usage(&on, {.api_service = &other, .ns = "liqo"}), "bad", "leads to Service liqo/figures");
+  is(model::judge_usage(&off, {.api_service = &other, .ns = "liqo"}), "good");
+  is(model::judge_usage(&on, {.api_service = &dead, .ns = "liqo"}), "bad", "(no endpoints)");
+  is(model::judge_usage(&on, {.api_service = &dead, .ns = "liqo"}), "bad", "port 8444");
   // It is also reported if it was left behind, because it holds up the removal of namespaces.
-  is(model::judge_figures(&off, {.api_service = &dead, .ns = "liqo"}), "bad", "removes no namespace");
-  is(model::judge_figures(&on, {.api_service = &fresh, .ns = "liqo"}), "bad", "has not looked");
+  is(model::judge_usage(&off, {.api_service = &dead, .ns = "liqo"}), "bad", "removes no namespace");
+  is(model::judge_usage(&on, {.api_service = &fresh, .ns = "liqo"}), "bad", "has not looked");
 }
 
 TEST_CASE("an account as which kubelets are asked is there and has its right, or it is said what to do") {
@@ -248,15 +247,15 @@ TEST_CASE("an account as which kubelets are asked is there and has its right, or
                   std::string(args) + "}]}}}}");
   };
   const kube::Object on = with(R"(["--metric-agent-port=8443"])"), off = with("[]");
-  CHECK_FALSE(model::judge_figures_account(&off, {}, "liqo"));
-  CHECK_FALSE(model::judge_figures_account(nullptr, {}, "liqo"));
+  CHECK_FALSE(model::judge_usage_account(&off, {}, "liqo"));
+  CHECK_FALSE(model::judge_usage_account(nullptr, {}, "liqo"));
   const auto judged = [&on](const model::UsageAccount& account) {
-    return model::judge_figures_account(&on, account, "liqo").value();
+    return model::judge_usage_account(&on, account, "liqo").value();
   };
   is(judged({}), "bad", "ServiceAccount liqo/liqo-metric-agent is not there");
   is(judged({.exists = true, .may_liqod_have_token = false}), "bad", "liqod may not have a token");
-  is(judged({.exists = true, .may_liqod_have_token = true, .may_read_figures = false}), "bad", "nodes/metrics");
-  is(judged({.exists = true, .may_liqod_have_token = true, .may_read_figures = true}), "good");
+  is(judged({.exists = true, .may_liqod_have_token = true, .may_read_usage = false}), "bad", "nodes/metrics");
+  is(judged({.exists = true, .may_liqod_have_token = true, .may_read_usage = true}), "good");
   // The user may not read the rights of others, so nothing is known to be wrong.
   is(judged({.exists = true}), "good");
 }

@@ -17,7 +17,7 @@
 namespace liqo::controllers {
 
 /// Reads all NamespaceMaps, and uses those that are ours. One thread.
-class ToldTwins {
+class ReportedTwins {
  public:
   /// Called after a change. Neither may suspend.
   struct Handlers {
@@ -29,12 +29,12 @@ class ToldTwins {
 
   /// Lives as long as the handle, as a kube::View does. `offered` outlives it. Handlers are not called for maps that
   /// exist already.
-  ToldTwins(kube::InformerHandle& maps, const OfferedNodes& offered, Handlers handlers);
-  ToldTwins(const ToldTwins&) = delete;
-  ToldTwins& operator=(const ToldTwins&) = delete;
+  ReportedTwins(kube::InformerHandle& maps, const OfferedNodes& offered, Handlers handlers);
+  ReportedTwins(const ReportedTwins&) = delete;
+  ReportedTwins& operator=(const ReportedTwins&) = delete;
 
   /// The states of a namespace's twin, as reported by the NamespaceMaps that count.
-  std::vector<core::ToldTwin> of(const std::string& ns) const;
+  std::vector<core::ReportedTwin> of(const std::string& ns) const;
   /// The namespaces that wait for their twin in that cluster.
   std::vector<std::string> awaiting(std::string_view cluster) const;
   /// Finds out again which of the maps named after a cluster count: a peer may write maps in its own tenant namespace,
@@ -61,7 +61,7 @@ class ToldTwins {
   const OfferedNodes& offered_;
   Handlers handlers_;
   std::set<kube::ObjectKey> counted_;  ///< the NamespaceMaps that count
-  kube::View<Map> told_;
+  kube::View<Map> reported_;
 };
 
 }  // namespace liqo::controllers

@@ -12,7 +12,7 @@ namespace liqo::kubelet {
 
 /// A token bucket for each address and one for all together. An address from which a known caller has come has only its
 /// own bucket: unknown callers at other addresses take nothing from it. Pure; the time is a parameter.
-class StrangerLimit {
+class UnknownCallerLimit {
  public:
   /// The size of each bucket, its refill rate, and how addresses are remembered.
   struct Settings {
@@ -22,7 +22,7 @@ class StrangerLimit {
     std::size_t max_addresses = 1024;              ///< remembered addresses; beyond, the newest one is dropped first
     kube::Duration trust = std::chrono::hours(2);  ///< how long an address is trusted after a known caller
   };
-  explicit StrangerLimit(Settings settings) : settings_(settings) {}
+  explicit UnknownCallerLimit(Settings settings) : settings_(settings) {}
 
   /// Whether one more caller from `address` may be reviewed; counts it.
   bool take(const std::string& address, kube::TimePoint now);

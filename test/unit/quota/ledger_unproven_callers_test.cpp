@@ -7,7 +7,7 @@ namespace {
 
 using Ruling = core::QuotaVerdict::Ruling;
 
-core::Claimant stranger(bool may_be_large = false) {
+core::Claimant unproven(bool may_be_large = false) {
   return {.address = "10.244.3.7", .proven = false, .may_be_large = may_be_large};
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("a pod of hundreds of resources, none of which it asks for, is written
     containers.emplace_back(
         json::object{{"name", "c" + std::to_string(i)}, {"resources", json::object{{"requests", requests}}}});
   }
-  CHECK(fixture.judge(shadow, stranger()).ruling == Ruling::admitted);
+  CHECK(fixture.judge(shadow, unproven()).ruling == Ruling::admitted);
   const core::LedgerRecord record = record_of(fixture);
   REQUIRE(record.reservations.size() == 1);
   CHECK(record.reservations.begin()->second.demand.size() == 1);
@@ -67,9 +67,9 @@ TEST_CASE("long names take nothing of the record, and answer for themselves only
   LedgerFixture fixture;
   fixture.start();
   for (int i = 0; i < 40; ++i) fixture.ask(LedgerFixture::shadow("db-" + std::to_string(i), "1m"));
-  fixture.ask(LedgerFixture::shadow(std::string(600'000, 'a'), "1m"), stranger());
-  fixture.ask(LedgerFixture::shadow(std::string(2'000, 'a'), "1m"), stranger());
-  fixture.ask(LedgerFixture::shadow("web", "1m"), stranger());
+  fixture.ask(LedgerFixture::shadow(std::string(600'000, 'a'), "1m"), unproven());
+  fixture.ask(LedgerFixture::shadow(std::string(2'000, 'a'), "1m"), unproven());
+  fixture.ask(LedgerFixture::shadow("web", "1m"), unproven());
   REQUIRE(fixture.reaches([&] { return fixture.answers() == 43; }));
   const core::LedgerRecord record = record_of(fixture);
   CHECK(record.reservations.size() == 41);
@@ -79,8 +79,8 @@ TEST_CASE("long names take nothing of the record, and answer for themselves only
   CHECK(fixture.judge(LedgerFixture::shadow("next", "1m")).ruling == Ruling::admitted);
   CHECK(fixture.simulator.clock().now() - start < 200ms);
   // A caller that may be an API server is admitted with it, and no caller with an impossible name of a pod.
-  CHECK(fixture.judge(LedgerFixture::shadow(std::string(2'000, 'a'), "1m"), stranger(true)).ruling == Ruling::admitted);
-  CHECK(fixture.judge(LedgerFixture::shadow(std::string(8'192, 'a'), "1m"), stranger(true)).ruling == Ruling::refused);
+  CHECK(fixture.judge(LedgerFixture::shadow(std::string(2'000, 'a'), "1m"), unproven(true)).ruling == Ruling::admitted);
+  CHECK(fixture.judge(LedgerFixture::shadow(std::string(8'192, 'a'), "1m"), unproven(true)).ruling == Ruling::refused);
   fixture.stop();
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a dry run tells who is not proven nothing") {
   LedgerFixture fixture;
   fixture.start();
   for (const std::string_view cpu : {"0", "1m", "800m", "8", "9"})
-    CHECK(fixture.judge(LedgerFixture::shadow("web", cpu), stranger(true), true).ruling == Ruling::held_back);
+    CHECK(fixture.judge(LedgerFixture::shadow("web", cpu), unproven(true), true).ruling == Ruling::held_back);
   CHECK(fixture.judge(LedgerFixture::shadow("web", "8"), {}, true).ruling == Ruling::admitted);
   CHECK(fixture.judge(LedgerFixture::shadow("web", "9"), {}, true).ruling == Ruling::refused);
   CHECK(fixture.records() == 0);
@@ -155,10 +155,10 @@ TEST_CASE("beyond the share there is one reservation at a time, whichever replic
       .pod = {"shop", "other"}, .demand = {{"cpu", kube::Quantity(1)}}, .unproven = true};
   write_record(fixture, record.text());
   fixture.start();
-  CHECK(fixture.judge(LedgerFixture::shadow("web", "5"), stranger(true)).ruling == Ruling::held_back);
+  CHECK(fixture.judge(LedgerFixture::shadow("web", "5"), unproven(true)).ruling == Ruling::held_back);
   CHECK(fixture.judge(LedgerFixture::shadow("db", "5")).ruling == Ruling::admitted);
   static_cast<void>(fixture.simulator.run_for(90s));
-  CHECK(fixture.judge(LedgerFixture::shadow("web", "5"), stranger(true)).ruling == Ruling::admitted);
+  CHECK(fixture.judge(LedgerFixture::shadow("web", "5"), unproven(true)).ruling == Ruling::admitted);
   fixture.stop();
 }
 

@@ -1,12 +1,12 @@
-#include "kubelet/node_doors.hpp"
+#include "kubelet/node_listeners.hpp"
 
 #include "kubelet/kubelet_server.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::kubelet {
 
-NodeDoors::NodeDoors(const kube::Environment& environment, kube::InformerSet& home, core::PortRange range,
-                     kube::Gauge missing)
+NodeListeners::NodeListeners(const kube::Environment& environment, kube::InformerSet& home, core::PortRange range,
+                             kube::Gauge missing)
     : clock_(environment.clock),
       range_(range),
       missing_(std::move(missing)),
@@ -18,7 +18,7 @@ NodeDoors::NodeDoors(const kube::Environment& environment, kube::InformerSet& ho
   informer_.follow([this](const kube::Change& change) { see(change); });
 }
 
-void NodeDoors::see(const kube::Change& change) {
+void NodeListeners::see(const kube::Change& change) {
   if (const auto port = change.now ? core::shown_port(*change.now) : std::nullopt)
     shown_.insert_or_assign(change.key.name, *port);
   else
@@ -29,12 +29,12 @@ void NodeDoors::see(const kube::Change& change) {
   changed_.set();
 }
 
-std::set<std::string> NodeDoors::nodes_at(std::uint16_t port) const {
+std::set<std::string> NodeListeners::nodes_at(std::uint16_t port) const {
   const auto found = nodes_.find(range_.contains(port) ? port : range_.first);
   return found == nodes_.end() ? std::set<std::string>() : found->second;
 }
 
-bool NodeDoors::arrange(KubeletServer& server) {
+bool NodeListeners::arrange(KubeletServer& server) {
   std::erase_if(open_, [&](std::uint16_t port) {
     const bool is_left = !nodes_.contains(port);
     if (is_left) server.close(port);
@@ -57,7 +57,7 @@ bool NodeDoors::arrange(KubeletServer& server) {
   return refused_.empty();
 }
 
-asio::awaitable<void> NodeDoors::run(KubeletServer& server) {
+asio::awaitable<void> NodeListeners::run(KubeletServer& server) {
   while (true) {
     changed_.reset();
     if (arrange(server))

@@ -21,12 +21,13 @@ class KubeletServer;
 
 /// Knows from the Nodes which node is served at which port, and makes a server listen there. A port that cannot be
 /// opened affects only its own node: that is logged once, and tried again. One thread.
-class NodeDoors {
+class NodeListeners {
  public:
   static constexpr kube::Duration pause = std::chrono::seconds(5);  ///< between two tries to open a port
 
   /// `missing`: how many ports cannot be opened.
-  NodeDoors(const kube::Environment& environment, kube::InformerSet& home, core::PortRange range, kube::Gauge missing);
+  NodeListeners(const kube::Environment& environment, kube::InformerSet& home, core::PortRange range,
+                kube::Gauge missing);
 
   /// The nodes that are served at a port of this process; a port outside the range counts as the first.
   std::set<std::string> nodes_at(std::uint16_t port) const;

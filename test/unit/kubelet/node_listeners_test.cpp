@@ -1,5 +1,5 @@
 // Ports that come and go with the Nodes.
-#include "kubelet/node_doors.hpp"
+#include "kubelet/node_listeners.hpp"
 
 #include <doctest/doctest.h>
 
@@ -38,7 +38,7 @@ struct World {
                        make_tls(),
                        {.address = "127.0.0.1", .port = first}};
   kube::Gauge missing = home.metrics.gauge({kube::MetricType::gauge, "missing", "Missing."});
-  NodeDoors doors{home.environment, informers, {first, 4}, missing};
+  NodeListeners listeners{home.environment, informers, {first, 4}, missing};
   int version = 0;
 
   void show(const std::string& name, int port) {
@@ -64,15 +64,15 @@ struct World {
 asio::awaitable<void> come_and_go(World& world) {
   kube::async::TaskGroup group(world.home.simulator.executor());
   REQUIRE(world.server.listen().has_value());
-  group.spawn(world.doors.run(world.server));
-  CHECK(world.doors.nodes_at(first).empty());
+  group.spawn(world.listeners.run(world.server));
+  CHECK(world.listeners.nodes_at(first).empty());
 
   world.show("milan", first);
   world.show("turin", first + 1);
   co_await world.home.clock.sleep(1ms);
-  CHECK(world.doors.nodes_at(first) == Names{"milan"});
-  CHECK(world.doors.nodes_at(first + 1) == Names{"turin"});
-  CHECK(world.doors.nodes_at(first + 2).empty());
+  CHECK(world.listeners.nodes_at(first) == Names{"milan"});
+  CHECK(world.listeners.nodes_at(first + 1) == Names{"turin"});
+  CHECK(world.listeners.nodes_at(first + 2).empty());
   CHECK(world.is_open(first));
   CHECK(world.is_open(first + 1));
   CHECK_FALSE(world.is_open(first + 2));
@@ -83,14 +83,14 @@ asio::awaitable<void> come_and_go(World& world) {
   co_await world.home.clock.sleep(1ms);
   CHECK_FALSE(world.is_open(first + 1));
   CHECK(world.is_open(first + 2));
-  CHECK(world.doors.nodes_at(first) == Names{"bari", "milan"});
+  CHECK(world.listeners.nodes_at(first) == Names{"bari", "milan"});
 
   world.hide("turin");
   world.hide("milan");
   co_await world.home.clock.sleep(1ms);
   CHECK_FALSE(world.is_open(first + 2));
   CHECK(world.is_open(first));
-  CHECK(world.doors.nodes_at(first) == Names{"bari"});
+  CHECK(world.listeners.nodes_at(first) == Names{"bari"});
   co_await group.stop();
 }
 
@@ -104,14 +104,14 @@ asio::awaitable<void> busy(World& world) {
   world.show("milan", first);
   world.show("turin", first + 1);
   world.show("bari", first + 2);
-  group.spawn(world.doors.run(world.server));
+  group.spawn(world.listeners.run(world.server));
   co_await world.home.clock.sleep(1ms);
   CHECK(world.are_missing(1));
   CHECK(world.is_open(first + 2));
 
   other.reset();
   CHECK_FALSE(world.is_open(first + 1));
-  co_await world.home.clock.sleep(NodeDoors::pause * 2);
+  co_await world.home.clock.sleep(NodeListeners::pause * 2);
   CHECK(world.is_open(first + 1));
   CHECK(world.are_missing(0));
   co_await group.stop();

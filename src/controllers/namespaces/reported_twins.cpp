@@ -1,4 +1,4 @@
-#include "controllers/namespaces/told_twins.hpp"
+#include "controllers/namespaces/reported_twins.hpp"
 
 #include <utility>
 
@@ -10,38 +10,38 @@
 
 namespace liqo::controllers {
 
-ToldTwins::ToldTwins(kube::InformerHandle& maps, const OfferedNodes& offered, Handlers handlers)
+ReportedTwins::ReportedTwins(kube::InformerHandle& maps, const OfferedNodes& offered, Handlers handlers)
     : offered_(offered),
       handlers_(std::move(handlers)),
-      told_(
+      reported_(
           maps, map_of,
           [this](const kube::ObjectKey& key, const Map* before, const Map* now) { map_changed(key, before, now); },
           handlers_.all_changed) {
-  for (const auto& [key, map] : told_.all()) recount(key.name);
+  for (const auto& [key, map] : reported_.all()) recount(key.name);
 }
 
-std::vector<core::ToldTwin> ToldTwins::of(const std::string& ns) const {
-  std::vector<core::ToldTwin> told;
+std::vector<core::ReportedTwin> ReportedTwins::of(const std::string& ns) const {
+  std::vector<core::ReportedTwin> reported;
   for (const kube::ObjectKey& key : counted_) {
-    const Map* map = told_.find(key);
+    const Map* map = reported_.find(key);
     if (!map) continue;
     const auto found = map->twins.find(ns);
     const Map::Twin twin = found == map->twins.end() ? Map::Twin() : found->second;
-    told.push_back({.cluster = key.name,
-                    .asked = twin.asked,
-                    .phase = twin.phase,
-                    .message = twin.message,
-                    .kept = twin.kept,
-                    .is_deleting = map->is_deleting,
-                    .is_full = map->asked >= core::max_mappings});
+    reported.push_back({.cluster = key.name,
+                        .asked = twin.asked,
+                        .phase = twin.phase,
+                        .message = twin.message,
+                        .kept = twin.kept,
+                        .is_deleting = map->is_deleting,
+                        .is_full = map->asked >= core::max_mappings});
   }
-  return told;
+  return reported;
 }
 
-std::vector<std::string> ToldTwins::awaiting(std::string_view cluster) const {
+std::vector<std::string> ReportedTwins::awaiting(std::string_view cluster) const {
   std::vector<std::string> awaiting;
   for (const kube::ObjectKey& key : counted_) {
-    const Map* map = key.name == cluster ? told_.find(key) : nullptr;
+    const Map* map = key.name == cluster ? reported_.find(key) : nullptr;
     if (!map) continue;
     for (const auto& [ns, twin] : map->twins)
       if (!twin.asked.empty() && twin.phase != "Accepted") awaiting.push_back(ns);
@@ -49,9 +49,9 @@ std::vector<std::string> ToldTwins::awaiting(std::string_view cluster) const {
   return awaiting;
 }
 
-bool ToldTwins::recount(std::string_view cluster) {
-  bool changed = std::erase_if(counted_, [&](const kube::ObjectKey& key) { return !told_.find(key); }) > 0;
-  for (const auto& [key, map] : told_.all()) {
+bool ReportedTwins::recount(std::string_view cluster) {
+  bool changed = std::erase_if(counted_, [&](const kube::ObjectKey& key) { return !reported_.find(key); }) > 0;
+  for (const auto& [key, map] : reported_.all()) {
     if (key.name != cluster) continue;
     if (map.is_outgoing && offered_.may_be_home(cluster, key.ns))
       changed |= counted_.insert(key).second;
@@ -61,7 +61,7 @@ bool ToldTwins::recount(std::string_view cluster) {
   return changed;
 }
 
-ToldTwins::Map ToldTwins::map_of(const kube::Object& object) {
+ReportedTwins::Map ReportedTwins::map_of(const kube::Object& object) {
   const api::NamespaceMap map(object);
   Map known{.is_outgoing = map.is_outgoing_to(object.name()), .is_deleting = object.is_deleting()};
   for (auto& entry : map.current_mapping())
@@ -78,7 +78,7 @@ ToldTwins::Map ToldTwins::map_of(const kube::Object& object) {
   return known;
 }
 
-void ToldTwins::map_changed(const kube::ObjectKey& key, const Map* before, const Map* now) {
+void ReportedTwins::map_changed(const kube::ObjectKey& key, const Map* before, const Map* now) {
   const auto is_full = [](const Map& map) { return map.asked >= core::max_mappings; };
   if (recount(key.name) || !before || !now || before->is_deleting != now->is_deleting ||
       is_full(*before) != is_full(*now))

@@ -42,19 +42,20 @@ std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& vir
   return why_invalid(VirtualNode(virtual_node));
 }
 
-std::string ProviderSessions::digest_of(const kube::Object& virtual_node, const Makings& makings) {
+std::string ProviderSessions::digest_of(const kube::Object& virtual_node, const SessionInputs& inputs) {
   const auto texts = [](const auto& of) { return kube::json::array(of.begin(), of.end()); };
   kube::json::object parts;
   parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
   parts["cluster"] = VirtualNode(virtual_node).cluster_id();
-  parts["labels"] = texts(makings.left_out.labels);
-  parts["annotations"] = texts(makings.left_out.annotations);
-  parts["addresses"] = texts(makings.addresses);
-  parts["withholdsTokens"] = makings.withholds_tokens;
+  parts["labels"] = texts(inputs.left_out.labels);
+  parts["annotations"] = texts(inputs.left_out.annotations);
+  parts["addresses"] = texts(inputs.addresses);
+  parts["withholdsTokens"] = inputs.withholds_tokens;
   return core::sha256_hex(kube::json::serialize(parts));
 }
 
-std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings(const kube::Object& virtual_node) {
+std::expected<ProviderSessions::SessionInputs, Outcome> ProviderSessions::read_inputs(
+    const kube::Object& virtual_node) {
   const kube::ObjectKey key = virtual_node.key();
   const std::string secret_name(VirtualNode(virtual_node).kubeconfig_secret());
   Entry& entry = entries_[key];
@@ -81,14 +82,15 @@ std::expected<ProviderSessions::Makings, Outcome> ProviderSessions::read_makings
   if (auto wait = read_options(virtual_node, entry)) return std::unexpected(std::move(*wait));
   if (ips_ && !(is_known_or_forbidden(*ips_) && is_known_or_forbidden(*configurations_)))
     return std::unexpected(Outcome::again_after(200ms));
-  Makings makings{.secret = *secret,
-                  .left_out = *entry.left_out,
-                  .addresses = given_addresses(home_of(virtual_node)),
-                  .withholds_tokens = !entry.tokens_withheld.empty(),
-                  .credentials = core::sha256_hex(kube::json::serialize(kube::object_at(secret->tree(), {"data"}))),
-                  .digest = {}};
-  makings.digest = digest_of(virtual_node, makings);
-  return makings;
+  SessionInputs inputs{
+      .secret = *secret,
+      .left_out = *entry.left_out,
+      .addresses = given_addresses(home_of(virtual_node)),
+      .withholds_tokens = !entry.tokens_withheld.empty(),
+      .credentials = core::sha256_hex(kube::json::serialize(kube::object_at(secret->tree(), {"data"}))),
+      .digest = {}};
+  inputs.digest = digest_of(virtual_node, inputs);
+  return inputs;
 }
 
 std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtual_node, Entry& entry) {

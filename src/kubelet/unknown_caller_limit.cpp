@@ -1,17 +1,17 @@
-#include "kubelet/stranger_limit.hpp"
+#include "kubelet/unknown_caller_limit.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace liqo::kubelet {
 
-double StrangerLimit::left_of(const Bucket& bucket, double burst, double speed, kube::TimePoint now) const {
+double UnknownCallerLimit::left_of(const Bucket& bucket, double burst, double speed, kube::TimePoint now) const {
   const double passed =
       std::chrono::duration<double>(now - bucket.at) / std::chrono::duration<double>(settings_.refill);
   return std::min(burst, bucket.left + passed * speed);
 }
 
-StrangerLimit::Bucket& StrangerLimit::bucket_of(const std::string& address, kube::TimePoint now) {
+UnknownCallerLimit::Bucket& UnknownCallerLimit::bucket_of(const std::string& address, kube::TimePoint now) {
   const auto known = buckets_.find(address);
   if (known != buckets_.end()) return known->second;
   if (buckets_.size() >= settings_.max_addresses) {
@@ -28,7 +28,7 @@ StrangerLimit::Bucket& StrangerLimit::bucket_of(const std::string& address, kube
   return buckets_.emplace(address, Bucket{settings_.burst, now}).first->second;
 }
 
-bool StrangerLimit::take(const std::string& address, kube::TimePoint now) {
+bool UnknownCallerLimit::take(const std::string& address, kube::TimePoint now) {
   all_ = {left_of(all_, settings_.burst * settings_.all, settings_.all, now), now};
   Bucket& bucket = bucket_of(address, now);
   bucket.left = left_of(bucket, settings_.burst, 1, now);
@@ -40,13 +40,13 @@ bool StrangerLimit::take(const std::string& address, kube::TimePoint now) {
   return true;
 }
 
-void StrangerLimit::give_back(const std::string& address, kube::TimePoint now) {
+void UnknownCallerLimit::give_back(const std::string& address, kube::TimePoint now) {
   Bucket& bucket = bucket_of(address, now);
   bucket.left = std::min(settings_.burst, bucket.left + 1);
   if (!bucket.is_trusted(now)) all_.left = std::min(settings_.burst * settings_.all, all_.left + 1);
 }
 
-void StrangerLimit::trust(const std::string& address, kube::TimePoint now) {
+void UnknownCallerLimit::trust(const std::string& address, kube::TimePoint now) {
   bucket_of(address, now).trusted_until = now + settings_.trust;
 }
 
