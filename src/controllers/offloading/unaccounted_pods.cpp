@@ -51,6 +51,7 @@ UnaccountedPods::UnaccountedPods(Context context)
   controller_.reads(namespaces_);
   controller_.watch(shadows_);
   controller_.watch(pods_);
+  // The first lists of these two change nothing for pods; watch() would enqueue all ShadowPods at the end of each.
   const auto nothing = [] {};
   controller_.watch(
       quotas_,

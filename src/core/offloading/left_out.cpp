@@ -23,7 +23,6 @@ bool is_printable(std::string_view text) {
 }  // namespace
 
 std::string forge_left_out(std::span<const std::string> things) {
-  if (things.empty()) return "";
   json::array named;
   for (const std::string& thing : things.first(std::min(things.size(), max_left_out)))
     if (is_printable(thing)) named.emplace_back(std::string_view(thing).substr(0, max_left_out_text));
