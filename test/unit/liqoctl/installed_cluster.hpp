@@ -10,6 +10,7 @@
 namespace liqoctl::test {
 
 inline constexpr const char* image = "image.repository=localhost/liqo/liqod";
+inline const kube::ObjectKey cluster_id{"liqo", "liqo-clusterid-configmap"};
 inline const kube::ObjectKey given_values{"liqo", "liqo-given-values"};
 
 struct InstalledCluster {
@@ -18,7 +19,7 @@ struct InstalledCluster {
 
   /// Installs it with these values ("replicas=3").
   explicit InstalledCluster(const std::vector<std::string>& values = {}) {
-    rome.remove(resources::config_maps, {"liqo", "liqo-clusterid-configmap"});
+    rome.remove(resources::config_maps, cluster_id);
     // An API server serves a kind a moment after its CRD was written.
     rome.before_reading = [this](std::string_view path) {
       const std::string definitions = kinds::custom_resource_definitions.path("") + "/";
@@ -37,6 +38,8 @@ struct InstalledCluster {
     rome.change(kinds::deployments, deployment_of_liqod,
                 R"({"status": {"observedGeneration": 1000, "updatedReplicas": )" + replicas +
                     R"(, "availableReplicas": )" + replicas + R"(, "replicas": )" + replicas + "}}");
+    // liqod writes it as soon as it runs.
+    rome.add(resources::config_maps, cluster_id, R"({"data": {"CLUSTER_ID": "rome"}})");
   }
 
   Done run(const std::string& words) { return world.run(words, rome); }

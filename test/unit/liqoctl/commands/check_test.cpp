@@ -55,7 +55,7 @@ TEST_CASE("check looks at the rights that values ask for") {
       {"storage.enabled=true", "offloading.namespaces.selector=team=ml", "apiServer.hostForPods=rome.example"});
   TestCluster& rome = installed.rome;
   const Done whole = installed.run("check");
-  CHECK_MESSAGE(has_line(whole.out, "✔ rights "), whole.out);
+  CHECK_MESSAGE(has_line(whole.out, "✔ rights "), (whole.out + whole.err));
   for (const std::string role : {"metric-agent", "storage", "namespaces", "tokens"}) {
     CAPTURE(role);
     const kube::ObjectKey key{"", "liqo-liqod-" + role};
