@@ -109,7 +109,6 @@ def controller_manager(directory: Path, options: Options) -> list[object]:
         f"--node-monitor-grace-period={options.node_grace_seconds}s", "--node-monitor-period=1s",
         # The defaults (20 a second) would measure the limiter of Kubernetes instead of Liqo.
         "--kube-api-qps=2000", "--kube-api-burst=2000", "--concurrent-gc-syncs=20",
-        "--controllers=*,-service-lb-controller,-cloud-node-lifecycle-controller,-node-route-controller",
         *options.extra_manager,
     ]  # fmt: skip
 
