@@ -27,6 +27,8 @@ SOON = 40.0
 _PROMPT = re.compile(r"^(\w+) \$ (.*)$")
 _ANSWER = re.compile(r"(Go on\? \[y/N\]) (\w+)$")
 _FAILURE = re.compile(r"^(✖|Error|error:|command terminated with exit code)")
+# What `kubectl debug` and `run` say where the container has ended before they attach; its output comes from the log then.
+_TOO_LATE = re.compile(r"^warning: couldn't attach to pod/")
 # A command that only looks is repeated until it shows the expected state.
 _LOOKS = re.compile(r"^(kubectl|liqoctl) (get|describe|logs|events|info|rollout status|top)\b")
 
@@ -55,7 +57,7 @@ class Step:
     def matches(self, text: str) -> bool:
         """Whether that is what the page says."""
         pattern = "".join(r"(?:.*\n)*?" if line.strip() == "…" else _pattern(line) + r"\n" for line in self.shown)
-        lines = [" ".join(line.split()) for line in text.splitlines()]
+        lines = [" ".join(line.split()) for line in text.splitlines() if not _TOO_LATE.match(line)]
         return bool(re.fullmatch(pattern, "".join(f"{line}\n" for line in lines if line)))
 
 
