@@ -248,7 +248,7 @@ def kwok(directory: Path, pod_cidr: str, options: Options) -> list[object]:
     return [
         # A real kubelet of the cluster gives other addresses.
         "--cidr", f"{first}.{second}.128.1/17",
-        "--kubeconfig", directory / "kwok.kubeconfig", "--manage-all-nodes=false",
+        "--kubeconfig", directory / "kwok.kubeconfig", "--config", directory / "kwok.yaml", "--manage-all-nodes=false",
         "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
         # kwok renews leases after a quarter of that.
         f"--node-lease-duration-seconds={options.node_grace_seconds}",

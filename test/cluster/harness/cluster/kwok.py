@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from .. import settings
 from . import rights
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ _RULES = [
 
 
 def prepare(cluster: Cluster) -> None:
-    """Makes the user that kwok runs as, with just the rights of a kubelet for any node."""
+    """Makes the user that kwok runs as, with just the rights of a kubelet for any node, and its configuration."""
+    stages = subprocess.run([settings.tool("kwok/stages")], check=True, stdout=subprocess.PIPE)
+    (cluster.directory / "kwok.yaml").write_bytes(stages.stdout)
     cluster.kubeconfig_of("kwok", "kwok")
     cluster.api.apply(
         "clusterroles", None, {"kind": "ClusterRole", "metadata": {"name": "liqo-test-kwok"}, "rules": _RULES}
