@@ -42,7 +42,7 @@ def may(role, resources, verbs):
 
 
 def test_every_descriptor_is_built():
-    (listed,) = re.findall(r"^kinds = \[(.*)\]$", read("src/core/reflection/meson.build"), re.MULTILINE)
+    (listed,) = re.findall(r"^reflected_kinds = \[(.*)\]$", read("src/core/reflection/meson.build"), re.MULTILINE)
     assert re.findall(r"'(\w+)'", listed) == OPTIONS, "the list in src/core/reflection/meson.build"
 
 
