@@ -1,5 +1,5 @@
-"""The reflected kinds: the build, the flags and the roles have those that have a descriptor. tools/reference makes the rest
-of the flags."""
+"""The reflected kinds: the build, the flags, the roles and the page of bounds have those that the code has. tools/reference makes
+what else there is of the flags."""
 
 import pathlib
 import re
@@ -59,3 +59,10 @@ def test_liqod_may_read_the_objects_and_write_the_copies(kind):
     assert any(may(role, {resource}, {"get", "list"}) for role in home), f"{resource} in {home[0]}.yaml"
     remote, verbs = "liqo-virtual-kubelet-remote", {"get", "list", "watch", "create", "patch", "delete"}
     assert may(remote, {resource, f"shadow{resource}"}, verbs), f"{resource} in {remote}.yaml"
+
+
+def test_the_page_names_every_bound_of_twins():
+    bounds = read("src/core/namespaces/twin_quota.cpp").partition("Bound usual[] = {")[2].partition("};")[0]
+    page = read("docs/namespaces.md").partition("### How much a twin may hold")[2].partition("\n##")[0]
+    names = re.findall(r'{"([^"]+)",', bounds)
+    assert names and sorted(re.findall(r"`((?:count/|services\.)[^`]+)`", page)) == sorted(names)
