@@ -1,5 +1,7 @@
-"""The reflected kinds: the build, the flags, the roles and the page of bounds have those that the code has. tools/reference makes
-what else there is of the flags."""
+"""The reflected kinds: the build, the flags, the roles and the page of bounds have those that the code has.
+
+What the chart says of their flags is made by tools/reference, and compared with it (test/unit/docs/reference_test.py).
+"""
 
 import pathlib
 import re
