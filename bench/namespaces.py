@@ -10,6 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import yaml
+
 from harness.cluster import rights
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
@@ -20,7 +22,9 @@ from harness.run import Run
 from harness.wait import wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
-KINDS = ("configmap", "endpointslice", "ingress", "secret", "service")
+VALUES = yaml.safe_load((ROOT / "charts/liqo/values.yaml").read_text(encoding="utf-8"))["offloading"]["reflection"]
+# The reflected kinds: pods have workers, too, and are no copies.
+KINDS = [name for name, one in VALUES.items() if "workers" in one and name != "pod"]
 # Fields that a template needs besides what is reflected.
 REQUIRED = {"containerImage": "none", "createNode": True, "disableNetworkCheck": True, "metricsEnabled": False}
 # Objects that bare_copies makes in a namespace, and these with the root CA.

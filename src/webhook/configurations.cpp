@@ -1,7 +1,10 @@
 #include "webhook/configurations.hpp"
 
+#include <algorithm>
+
 #include "core/common/owner.hpp"
 #include "core/common/selector_text.hpp"
+#include "core/reflection/kind.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
@@ -29,8 +32,8 @@ enum class Scope {
 struct Hook {
   bool mutating;
   std::string_view name, path;
-  std::string_view group, version;
-  std::string_view resources;  ///< separated by spaces
+  std::string_view group = {}, version = {};
+  std::string_view resources = {};  ///< separated by spaces; "" = the copies of all kinds that no other row reviews
   std::string_view operations;
   Scope scope = Scope::all;
   bool reserves = false;       ///< an answer has an effect, except in a dry run
@@ -222,9 +225,6 @@ constexpr Hook hooks[] = {
     {.mutating = false,
      .name = "twin-object.validate.liqo.io",
      .path = "/validate/twin-objects",
-     .group = "",
-     .version = "v1",
-     .resources = "secrets configmaps",
      .operations = written,
      .scope = Scope::by_peers},
     {.mutating = false,
@@ -332,17 +332,38 @@ json::object client(const Hook& hook, const Reach& reach, std::string_view ca_pe
   return made;
 }
 
-json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view ca_pem) {
+json::object forge_rule(std::string_view group, std::string_view version, std::string_view resources,
+                        std::string_view operations) {
   json::object rule;
-  rule["apiGroups"] = json::array{json::string(hook.group)};
-  rule["apiVersions"] = json::array{json::string(hook.version)};
-  rule["operations"] = words(hook.operations);
-  rule["resources"] = words(hook.resources);
+  rule["apiGroups"] = json::array{json::string(group)};
+  rule["apiVersions"] = json::array{json::string(version)};
+  rule["operations"] = words(operations);
+  rule["resources"] = words(resources);
   rule["scope"] = "*";
+  return rule;
+}
+
+/// Whether a row reviews all that is written of a kind.
+bool has_row(const kube::Resource& kind) {
+  return std::ranges::any_of(hooks, [&kind](const Hook& hook) {
+    return hook.operations == written && hook.group == kind.group && hook.resources == kind.plural;
+  });
+}
+
+json::array rules_of(const Hook& hook) {
+  if (!hook.resources.empty()) return {forge_rule(hook.group, hook.version, hook.resources, hook.operations)};
+  json::array rules;
+  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds())
+    if (const kube::Resource& copies = kind->copies(); !has_row(copies))
+      rules.push_back(forge_rule(copies.group, copies.version, copies.plural, hook.operations));
+  return rules;
+}
+
+json::object forge_hook(const Hook& hook, const Reach& reach, std::string_view ca_pem) {
   json::object made;
   made["name"] = hook.name;
   made["clientConfig"] = client(hook, reach, ca_pem);
-  made["rules"] = json::array{std::move(rule)};
+  made["rules"] = rules_of(hook);
   made["failurePolicy"] = hook.may_fail ? "Ignore" : reach.failure_policy;
   made["matchPolicy"] = "Equivalent";
   made["namespaceSelector"] = namespace_selector(hook.scope, reach);

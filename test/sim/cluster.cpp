@@ -1,5 +1,6 @@
 #include "cluster.hpp"
 
+#include "core/reflection/kind.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/annotations.hpp"
@@ -31,6 +32,8 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
         api::kinds::tenants, api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters,
         api::kinds::quotas, api::kinds::storage_classes, api::kinds::ips, api::kinds::vk_options_templates})
     server.serve(kind);
+  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds())
+    if (!server.serves(kind->resource)) server.serve(kind->resource);
 }
 
 void Cluster::add_provider(const std::string& provider) {

@@ -58,8 +58,11 @@ A row with a condition is given if that is not empty, whatever its form.
   (list "webhook-client-ca-file"               "word"   "/etc/liqo/webhook-client-ca/ca.crt" .Values.webhook.clientCAConfigMap)
   (list "pod-reflection-workers"               "word"   (int64 $reflection.pod.workers))
 ) -}}
-{{- /* The reflected kinds: those of src/core/reflection/kinds, and custom resources. */ -}}
-{{- range $kind := list "configmap" "endpointslice" "ingress" "secret" "service" -}}
+{{- /* The reflected kinds, and custom resources. */ -}}
+{{- /* kinds: made by tools/reference from liqod's flags */ -}}
+{{- $kinds := list "configmap" "endpointslice" "ingress" "secret" "service" -}}
+{{- /* kinds: until here */ -}}
+{{- range $kind := $kinds -}}
 {{- $policy := get $reflection $kind -}}
 {{- include "liqo.rows" (list
   (list (printf "%s-reflection-workers" $kind)       "word"   (int64 $policy.workers))

@@ -49,12 +49,32 @@ void add_custom_resources(cli::Command app, liqo::controllers::Settings& setting
            "as for other kinds (DenyList, 32). May be given more than once");
 }
 
+/// What --help says of the workers of a kind; the values of the chart say the same (tools/reference).
+std::string describe_workers(const liqo::reflection::ReflectedKind& kind) {
+  std::string text = std::string(kind.plural) +
+                     " worked on at a time, per provider; 0: none is reflected, and existing copies stay as they are";
+  if (const auto* other = liqo::reflection::find_reflected_kind(kind.typed_as))
+    text += ". The type of " + std::string(other->plural) + " holds for them, too";
+  return text;
+}
+
+/// What --help says of the type of a kind.
+std::string describe_type(const liqo::reflection::ReflectedKind& kind) {
+  const std::string which = "Which " + std::string(kind.plural) + " are reflected: ";
+  if (!kind.referred_only)
+    return which +
+           "all but those annotated liqo.io/skip-reflection (DenyList), or only those annotated "
+           "liqo.io/allow-reflection (AllowList)";
+  return which +
+         "those that are referred to or annotated, and all of namespaces whose pods stay here (DenyList), only those "
+         "annotated liqo.io/allow-reflection (AllowList), or all but those annotated liqo.io/skip-reflection (All)";
+}
+
 /// The policy of each kind.
 void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
   namespace reflection = liqo::reflection;
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
     const std::string option = "--" + reflection::option_name(*kind) + "-reflection-";
-    const std::string plural(kind->plural);
     app.number(
            option + "workers",
            [&policies, kind](int workers) {
@@ -62,8 +82,7 @@ void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
              policy.workers = workers;
              policies.set(*kind, policy);
            },
-           {.least = 0, .most = reflection::max_workers},
-           plural + " worked on at a time, per provider; 0: none is reflected, and existing copies stay as they are")
+           {.least = 0, .most = reflection::max_workers}, describe_workers(*kind))
         .preset(std::to_string(policies.of(*kind).workers));
     if (!kind->typed_as.empty()) continue;
     std::vector<std::string> types;
@@ -78,13 +97,7 @@ void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
              policies.set(*kind, policy);
              return {};
            },
-           (kind->referred_only ? "Which " + plural +
-                                      " are reflected: those that are referred to or annotated (DenyList), only "
-                                      "those annotated liqo.io/allow-reflection (AllowList), or all but those "
-                                      "annotated liqo.io/skip-reflection (All)"
-                                : "Which " + plural +
-                                      " are reflected: all but those annotated liqo.io/skip-reflection (DenyList), or "
-                                      "only those annotated liqo.io/allow-reflection (AllowList)"))
+           describe_type(*kind))
         .member_of(std::move(types))
         .preset(reflection::name_of(policies.of(*kind).selection));
   }

@@ -18,7 +18,7 @@ def expanded():
     return text
 
 
-# Flag, form, value and condition of each row; those of the reflected kinds are in kinds_test.py.
+# Flag, form, value and condition of each row but those of the reflected kinds.
 ROWS = re.findall(r'\(list +"([a-z-]+)" +"(\w+)" +(.*)$', expanded(), re.MULTILINE)
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 # What liqoctl reads off an installation: flag or key of the sharing policy, and path of the value.
@@ -26,7 +26,7 @@ SHOWN = re.findall(
     r'{"([a-z-]+)[=:]*", Form::\w+, "([\w.]+)"}',
     (ROOT / "services/liqoctl/model/install/given_values.cpp").read_text(encoding="utf-8"),
 )
-SHOWN_FLAGS = [(name[2:], path) for name, path in SHOWN if name.startswith("--") and "-reflection-" not in name]
+SHOWN_FLAGS = [(name[2:], path) for name, path in SHOWN if name.startswith("--")]
 
 
 def named_by(row):

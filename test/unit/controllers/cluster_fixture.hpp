@@ -10,6 +10,7 @@
 
 #include "controllers/links/provider_link.hpp"
 #include "controllers/process/process.hpp"
+#include "core/reflection/kind.hpp"
 #include "fake_signer.hpp"
 #include "kube/testing/fake/garbage_collector.hpp"
 #include "kube/testing/fake/quota_controller.hpp"
@@ -64,6 +65,8 @@ class ClusterFixture {
           kinds::tenants, kinds::identities, kinds::resource_slices, kinds::renews, kinds::networks,
           kinds::limit_ranges, kinds::runtime_classes})
       server.serve(kind);
+    for (const reflection::ReflectedKind* kind : reflection::reflected_kinds())
+      if (!server.serves(kind->resource)) server.serve(kind->resource);
   }
 
   void start(controllers::Settings settings = {}) {

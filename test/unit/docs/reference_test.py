@@ -78,3 +78,130 @@ def test_comments_belong_to_the_keys_below_them(reference):
     )
     one, parts, another = "One line.", "Parts.", "Another."
     assert said == {"a": one, "b": one, "c": parts, "c.d": parts, "c.e": another, "c.f": another, "g": ""}
+
+
+LIQOD = """Liqo
+Usage: liqod [OPTIONS]
+
+Reflection:
+  --pod-reflection-workers INT:INT in [1 - 9]=4
+                              Pods worked on at a time, per virtual node
+  --gadget-reflection-workers INT:INT in [0 - 9]=3
+                              Gadgets worked on at a time, per provider
+  --gadget-reflection-type TEXT:{DenyList,AllowList}=DenyList
+                              Which Gadgets
+  --ingress-reflection-workers INT:INT in [0 - 9]=3
+                              Ingresses worked on at a time, per provider
+  --slice-reflection-workers INT:INT in [0 - 9]=3
+                              Slices worked on at a time, per provider
+"""
+
+
+@pytest.fixture
+def kinds(reference):
+    return reference.chart_kinds.kinds_of(reference.read_help(LIQOD).groups["Reflection"])
+
+
+def test_kinds_are_read_off_the_flags(kinds):
+    said = [(kind.name, kind.plural, kind.types) for kind in kinds]
+    assert said == [
+        ("gadget", "Gadgets", ["DenyList", "AllowList"]), ("ingress", "Ingresses", []), ("slice", "Slices", [])
+    ]  # fmt: skip
+
+
+def test_values_of_a_new_kind_are_added_and_what_is_written_by_hand_stays(reference, kinds):
+    before = """reflection:
+    # kinds: made by tools/reference
+
+    ingress:
+      # Old.
+      workers: 1
+      # Offered
+      # classes.
+      classes:
+        # The first.
+        - name: one
+    withdrawn:
+      workers: 1
+    # kinds: until here
+
+    custom: []
+"""
+    after = reference.chart_kinds.values(before, kinds)
+    assert after == """reflection:
+    # kinds: made by tools/reference
+
+    gadget:
+      # Gadgets worked on at a time, per provider.
+      workers: 3
+      # Which Gadgets.
+      type: DenyList
+    ingress:
+      # Ingresses worked on at a time, per provider.
+      workers: 3
+      # Offered
+      # classes.
+      classes:
+        # The first.
+        - name: one
+    slice:
+      # Slices worked on at a time, per provider.
+      workers: 3
+    # kinds: until here
+
+    custom: []
+"""
+    assert reference.chart_kinds.values(after, kinds) == after
+
+
+def test_the_schema_of_a_new_kind_is_added_and_other_members_stay(reference, kinds):
+    before = """{
+      "service": 1,
+        "reflection": {
+          "properties": {
+            "ingress": { "properties": { "workers": 1, "classes": { "$ref": "#/definitions/classes" } } },
+            "skip": {"by":   "hand"}
+          }
+        },
+            "slice": 1
+}
+"""
+    workers = '"workers": { "type": "integer", "minimum": 0, "maximum": 9 }'
+    after = reference.chart_kinds.schema(before, kinds)
+    assert after == """{
+      "service": 1,
+        "reflection": {
+          "properties": {
+            "gadget": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                WORKERS,
+                "type": { "enum": ["DenyList", "AllowList"] }
+              }
+            },
+            "ingress": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": {
+                WORKERS,
+                "classes": { "$ref": "#/definitions/classes" }
+              }
+            },
+            "slice": {
+              "type": "object",
+              "additionalProperties": false,
+              "properties": { WORKERS }
+            },
+            "skip": {"by":   "hand"}
+          }
+        },
+            "slice": 1
+}
+""".replace("WORKERS", workers)
+    assert reference.chart_kinds.schema(after, kinds) == after
+
+
+def test_a_file_without_the_lines_of_the_kinds_is_refused(reference, kinds):
+    with pytest.raises(ValueError, match="until here"):
+        reference.chart_kinds.template("# kinds: made by tools/reference\n", kinds)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/reflection/kind.hpp"
 #include "kube/base/base64.hpp"
 
 using namespace liqo::webhook;
@@ -40,6 +41,23 @@ TEST_CASE(
   }
   CHECK(names.size() == paths.size() + 3);
   CHECK(paths.size() == 21);
+}
+
+TEST_CASE("what a consumer writes of a reflected kind is reviewed, once for its size") {
+  const kube::Object made = forge_configuration(validating_configurations, {.url = "", .ns = "liqo"}, "PEM");
+  for (const liqo::reflection::ReflectedKind* kind : liqo::reflection::reflected_kinds()) {
+    const kube::Resource& copies = kind->copies();
+    CAPTURE(copies.plural);
+    int reviews = 0;
+    for (const json::value& hook : kube::array_at(made.tree(), {"webhooks"}))
+      for (const json::value& rule : kube::array_at(hook, {"rules"}))
+        if (kube::array_at(rule, {"apiGroups"}) == json::array{json::string(copies.group)} &&
+            kube::array_at(rule, {"apiVersions"}) == json::array{json::string(copies.version)} &&
+            kube::array_at(rule, {"resources"}) == json::array{json::string(copies.plural)} &&
+            kube::array_at(rule, {"operations"}) == json::array{"CREATE", "UPDATE"})
+          ++reviews;
+    CHECK(reviews == 1);
+  }
 }
 
 TEST_CASE("what is being deleted loses its finalizers unasked, where nothing else changes and no consumer asks") {

@@ -1,6 +1,7 @@
 #include "model/install/given_values.hpp"
 
 #include "core/common/secret_bytes.hpp"
+#include "core/reflection/policy.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/text.hpp"
@@ -50,15 +51,6 @@ constexpr Shown in_arguments[] = {
     {"--offload-namespaces-mapping-strategy=", Form::text, "offloading.namespaces.namespaceMappingStrategy"},
     {"--offload-namespaces-to=", Form::list, "offloading.namespaces.clusterSelectors"},
     {"--pod-reflection-workers=", Form::number, "offloading.reflection.pod.workers"},
-    {"--configmap-reflection-workers=", Form::number, "offloading.reflection.configmap.workers"},
-    {"--configmap-reflection-type=", Form::text, "offloading.reflection.configmap.type"},
-    {"--endpointslice-reflection-workers=", Form::number, "offloading.reflection.endpointslice.workers"},
-    {"--ingress-reflection-workers=", Form::number, "offloading.reflection.ingress.workers"},
-    {"--ingress-reflection-type=", Form::text, "offloading.reflection.ingress.type"},
-    {"--secret-reflection-workers=", Form::number, "offloading.reflection.secret.workers"},
-    {"--secret-reflection-type=", Form::text, "offloading.reflection.secret.type"},
-    {"--service-reflection-workers=", Form::number, "offloading.reflection.service.workers"},
-    {"--service-reflection-type=", Form::text, "offloading.reflection.service.type"},
     {"--cordon-silent-tenants-after=", Form::text, "cordonSilentTenantsAfter"},
 };
 
@@ -119,6 +111,19 @@ void take(json::object& values, const Shown& shown, std::string_view text) {
       at = false;
       break;
   }
+}
+
+/// Takes what an argument says of a reflected kind: `--configmap-reflection-workers=8` is the value
+/// `offloading.reflection.configmap.workers`.
+void take_policies(json::object& values, std::string_view word) {
+  for (const liqo::reflection::ReflectedKind* kind : liqo::reflection::reflected_kinds())
+    for (const bool is_type : {false, true}) {
+      const std::string name = liqo::reflection::option_name(*kind), setting = is_type ? "type" : "workers";
+      const std::string flag = "--" + name + "-reflection-" + setting + "=";
+      const std::string path = "offloading.reflection." + name + "." + setting;
+      if (word.starts_with(flag))
+        take(values, {flag, is_type ? Form::text : Form::number, path}, word.substr(flag.size()));
+    }
 }
 
 /// Takes over the image, without a tag that is the version of its chart, because a newer chart brings a newer tag.
@@ -187,12 +192,14 @@ json::object shown_values(const kube::Object* deployment, const kube::Object* sh
   if (deployment) {
     take_image(values, *deployment);
     if (const json::value* replicas = kube::find(deployment->spec(), {"replicas"})) values["replicas"] = *replicas;
-    for (const std::string_view word : arguments_of(deployment))
+    for (const std::string_view word : arguments_of(deployment)) {
+      take_policies(values, word);
       for (const Shown& shown : in_arguments) {
         const bool is_it =
             shown.name.ends_with('=') || shown.name.ends_with(':') ? word.starts_with(shown.name) : word == shown.name;
         if (is_it) take(values, shown, word.substr(shown.name.size()));
       }
+    }
     if (!has_metric_agent(deployment)) place(values, "metricAgent.enabled") = false;
   }
   if (sharing_policy)

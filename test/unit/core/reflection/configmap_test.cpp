@@ -11,6 +11,9 @@ ReflectionPlan plan(const kube::Object& local, const kube::Object* remote,
   return plan_reflection({.kind = kind(), .policy = policy, .ctx = context()}, &local, remote, "shop-r");
 }
 
+const Samples samples("ConfigMap", {R"({"data": {"a": "1", "empty": ""}, "binaryData": {"b": "AA=="}})",
+                                    R"({"data": {"a": "1"}, "immutable": true})"});
+
 }  // namespace
 
 TEST_CASE("data, binary data and the immutable flag are copied, and nothing else") {

@@ -1,7 +1,7 @@
 // The contract that every reflected kind keeps.
 #include <functional>
-#include <map>
 
+#include "core/namespaces/twin_quota.hpp"
 #include "objects.hpp"
 
 namespace liqo::reflection {
@@ -9,39 +9,18 @@ namespace {
 
 namespace json = kube::json;
 
-/// What is particular to objects of each kind, as people write it.
-const std::multimap<std::string_view, std::string_view> samples = {
-    {"ConfigMap", R"({"data": {"a": "1", "empty": ""}, "binaryData": {"b": "AA=="}})"},
-    {"ConfigMap", R"({"data": {"a": "1"}, "immutable": true})"},
-    {"EndpointSlice", R"({"addressType": "IPv4", "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
-       "endpoints": [{"addresses": ["10.200.3.4"], "conditions": {"ready": true, "serving": true}, "zone": "z",
-                      "targetRef": {"kind": "Pod", "name": "web-1", "namespace": "shop", "uid": "p1"}},
-                     {"addresses": ["192.0.2.9"], "hostname": "db"}]})"},
-    {"EndpointSlice", R"({"addressType": "IPv6", "endpoints": [{"addresses": ["fd00::1"]}]})"},
-    {"Secret", R"({"data": {"a": "QQ==", "empty": ""}})"},
-    {"Secret", R"({"type": "kubernetes.io/tls", "data": {"tls.crt": "", "tls.key": ""}, "immutable": true})"},
-    {"Service", R"({"spec": {"selector": {"app": "web", "empty": ""}, "ports": [{"port": 80}]}})"},
-    {"Service", R"({"spec": {"type": "NodePort", "externalTrafficPolicy": "Local", "publishNotReadyAddresses": true,
-       "ports": [{"name": "a", "port": 53, "targetPort": "dns"}, {"name": "b", "port": 53, "protocol": "UDP"}]}})"},
-    {"Service", R"({"spec": {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "sessionAffinity": "ClientIP",
-       "loadBalancerSourceRanges": ["192.0.2.0/24"], "ports": [{"port": 80, "appProtocol": "http"}]}})"},
-    {"Service",
-     R"({"spec": {"type": "LoadBalancer", "allocateLoadBalancerNodePorts": false, "ports": [{"port": 80}]}})"},
-    {"Service",
-     R"({"spec": {"clusterIP": "None", "trafficDistribution": "PreferClose", "ipFamilyPolicy": "PreferDualStack",
-       "selector": {"app": "web"}}})"},
-    {"Service", R"({"spec": {"type": "ExternalName", "externalName": "db.example", "ports": [{"port": 80}]}})"},
-    {"Ingress", R"({"spec": {"defaultBackend": {"service": {"name": "web", "port": {"number": 80}}}}})"},
-    {"Ingress", R"({"spec": {"ingressClassName": "ours", "tls": [{"hosts": ["a.example"]}, {"secretName": "crt"}],
-       "rules": [{"host": "b.example"}, {"host": "a.example", "http": {"paths": [
-       {"path": "/", "pathType": "Prefix", "backend": {"service": {"name": "web", "port": {"name": "http"}}}},
-       {"pathType": "ImplementationSpecific", "backend": {"resource": {"kind": "Bucket", "name": "files"}}}]}}]}})"},
-};
+/// The fields of objects of a kind, as its test has them.
+std::span<const std::string_view> samples(const ReflectedKind& kind) {
+  const Samples* known = samples_of(kind.name);
+  REQUIRE_MESSAGE(known != nullptr, "the test of ", kind.name, " has no Samples (objects.hpp)");
+  REQUIRE_MESSAGE(known->fields.size() >= 2, "too few Samples of ", kind.name);
+  return known->fields;
+}
 
 kube::Object local_object(const ReflectedKind& kind, std::string_view particular) {
   kube::Object object = kube::Object::make(kind.resource, {"shop", "thing"});
   for (const auto& [key, value] : parse_value(particular).get_object()) object.tree()[key] = value;
-  object = as_stored(std::move(object));
+  object = as_stored(object);
   object.mutable_metadata()["uid"] = "l1";
   object.set_label("app", "web");
   object.set_annotation("note", "x");
@@ -82,11 +61,9 @@ TEST_CASE("a copy as an API server stores it is not written again, and each chan
   for (const ReflectedKind* kind : reflected_kinds()) {
     CAPTURE(kind->name);
     const Reflection reflection(kind->name);
-    const auto [first, last] = samples.equal_range(kind->name);
-    CHECK(first != last);
-    for (auto sample = first; sample != last; ++sample) {
-      CAPTURE(sample->second);
-      const kube::Object local = local_object(*kind, sample->second);
+    for (const std::string_view sample : samples(*kind)) {
+      CAPTURE(sample);
+      const kube::Object local = local_object(*kind, sample);
       const kube::Object wanted = reflection.applied(local);
       kube::Object copy = as_stored(wanted);
       CHECK(name_of(reflection.plan(&local, &copy)) == "Keep");
@@ -104,15 +81,28 @@ TEST_CASE("a copy as an API server stores it is not written again, and each chan
 }
 
 TEST_CASE("every change of an object at home reaches its copy") {
-  for (const auto& [kind, before] : samples)
-    for (auto [other, last] = samples.equal_range(kind); other != last; ++other) {
-      CAPTURE(before);
-      CAPTURE(other->second);
-      const Reflection reflection(kind);
-      const kube::Object copy = reflection.copy(local_object(reflection.kind, before));
-      const kube::Object local = local_object(reflection.kind, other->second);
-      CHECK((name_of(reflection.plan(&local, &copy)) == "Keep") == (before == other->second));
-    }
+  for (const ReflectedKind* kind : reflected_kinds())
+    for (const std::string_view before : samples(*kind))
+      for (const std::string_view after : samples(*kind)) {
+        CAPTURE(before);
+        CAPTURE(after);
+        const Reflection reflection(kind->name);
+        const kube::Object copy = reflection.copy(local_object(*kind, before));
+        const kube::Object local = local_object(*kind, after);
+        CHECK((name_of(reflection.plan(&local, &copy)) == "Keep") == (before == after));
+      }
+}
+
+TEST_CASE("a provider bounds how many copies of every kind a twin holds, and all twins of a consumer") {
+  const core::TwinBounds bounds = core::twin_bounds(0, {}, {});
+  for (const ReflectedKind* kind : reflected_kinds()) {
+    const kube::Resource& copies = kind->copies();
+    std::string name = "count/" + std::string(copies.plural);
+    if (!copies.group.empty()) name += "." + std::string(copies.group);
+    CAPTURE(name);
+    CHECK(bounds.twin.contains(name));
+    CHECK(bounds.consumer.contains(name));
+  }
 }
 
 TEST_CASE("every kind keeps the contract of reflection") {
@@ -124,7 +114,7 @@ TEST_CASE("every kind keeps the contract of reflection") {
                           SelectionPolicy policy = SelectionPolicy::deny_list) {
       return plan_reflection({.kind = *kind, .policy = policy, .ctx = context()}, local, remote, "shop-r");
     };
-    const kube::Object local = local_object(*kind, samples.find(kind->name)->second);
+    const kube::Object local = local_object(*kind, samples(*kind).front());
     const kube::Object copy = Reflection(kind->name).copy(local);
 
     // Made with both labels, without force; equal, it is not written again.

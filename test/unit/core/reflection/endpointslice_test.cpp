@@ -25,6 +25,13 @@ std::string addresses_sent(const Reflection& reflection, const kube::Object& loc
   return text;
 }
 
+const Samples samples("EndpointSlice",
+                      {R"({"addressType": "IPv4", "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
+       "endpoints": [{"addresses": ["10.200.3.4"], "conditions": {"ready": true, "serving": true}, "zone": "z",
+                      "targetRef": {"kind": "Pod", "name": "web-1", "namespace": "shop", "uid": "p1"}},
+                     {"addresses": ["192.0.2.9"], "hostname": "db"}]})",
+                       R"({"addressType": "IPv6", "endpoints": [{"addresses": ["fd00::1"]}]})"});
+
 }  // namespace
 
 TEST_CASE("an EndpointSlice is sent as a ShadowEndpointSlice, as Go Liqo sends it") {

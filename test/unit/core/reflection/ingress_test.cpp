@@ -14,6 +14,20 @@ std::string spec_of(const Reflection& reflection, std::string_view local) {
   return kube::json::serialize(reflection.applied(ingress(local)).spec());
 }
 
+void store(const kube::Object&, kube::Object& stored) {
+  set_default(stored.mutable_spec(), "ingressClassName", "default-there");
+  stored.tree()["status"] = {{"loadBalancer", kube::json::object()}};
+}
+
+const Samples samples(
+    "Ingress",
+    {R"({"spec": {"defaultBackend": {"service": {"name": "web", "port": {"number": 80}}}}})",
+     R"({"spec": {"ingressClassName": "ours", "tls": [{"hosts": ["a.example"]}, {"secretName": "crt"}],
+       "rules": [{"host": "b.example"}, {"host": "a.example", "http": {"paths": [
+       {"path": "/", "pathType": "Prefix", "backend": {"service": {"name": "web", "port": {"name": "http"}}}},
+       {"pathType": "ImplementationSpecific", "backend": {"resource": {"kind": "Bucket", "name": "files"}}}]}}]}})"},
+    store);
+
 }  // namespace
 
 TEST_CASE("the class of an Ingress is the provider's, where one was agreed on") {

@@ -25,35 +25,10 @@ void leave_out_empty(json::value& value) {
   *fields = std::move(kept);
 }
 
-void set_default(json::object& fields, std::string_view key, json::value value) {
-  if (!fields.contains(key)) fields[key] = std::move(value);
-}
-
-void store_service(json::object& spec, bool has_load_balancer_node_ports) {
-  set_default(spec, "type", "ClusterIP");
-  set_default(spec, "sessionAffinity", "None");
-  if (spec["sessionAffinity"] == "ClientIP")
-    set_default(spec, "sessionAffinityConfig", {{"clientIP", {{"timeoutSeconds", 10800}}}});
-  const std::string type(kube::string_at(spec, {"type"}));
-  const bool is_outside = type == "NodePort" || type == "LoadBalancer";
-  if (type == "LoadBalancer") set_default(spec, "allocateLoadBalancerNodePorts", has_load_balancer_node_ports);
-  if (is_outside) set_default(spec, "externalTrafficPolicy", "Cluster");
-  if (spec.contains("ports")) {
-    int allocated = 30100;
-    for (json::value& each : spec["ports"].as_array()) {
-      json::object& port = each.as_object();
-      set_default(port, "protocol", "TCP");
-      set_default(port, "targetPort", port["port"]);
-      if (is_outside && has_load_balancer_node_ports) set_default(port, "nodePort", ++allocated);
-    }
-  }
-  if (type == "ExternalName") return;
-  set_default(spec, "internalTrafficPolicy", "Cluster");
-  set_default(spec, "clusterIP", "10.96.7.7");
-  set_default(spec, "clusterIPs", json::array{spec["clusterIP"]});
-  set_default(spec, "ipFamilies", {"IPv4"});
-  set_default(spec, "ipFamilyPolicy", "SingleStack");
-  if (type == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local") spec["healthCheckNodePort"] = 30999;
+/// The samples of all tests, by kind.
+auto& all_samples() {
+  static std::map<std::string_view, const Samples*> all;
+  return all;
 }
 
 }  // namespace
@@ -85,6 +60,20 @@ core::ForgingContext context(std::string local) {
   return ctx;
 }
 
+void set_default(json::object& fields, std::string_view key, json::value value) {
+  if (!fields.contains(key)) fields[key] = std::move(value);
+}
+
+Samples::Samples(std::string_view name, std::vector<std::string_view> particular, Store add)
+    : kind(name), fields(std::move(particular)), store(add) {
+  all_samples().emplace(kind, this);
+}
+
+const Samples* samples_of(std::string_view kind) {
+  const auto found = all_samples().find(kind);
+  return found == all_samples().end() ? nullptr : found->second;
+}
+
 kube::Object parse(std::string_view text) {
   auto parsed = kube::Object::parse(text);
   REQUIRE(parsed.has_value());
@@ -97,23 +86,19 @@ json::value parse_value(std::string_view text) {
   return std::move(*parsed);
 }
 
-kube::Object as_stored(kube::Object applied) {
-  const bool asks_for_no_node_ports = !kube::bool_at(applied.tree(), {"spec", "allocateLoadBalancerNodePorts"}, true);
-  if (applied.tree().contains("spec")) {
-    json::value spec = std::move(applied.tree()["spec"]);
+kube::Object as_stored(const kube::Object& applied) {
+  kube::Object stored = applied;
+  if (stored.tree().contains("spec")) {
+    json::value spec = std::move(stored.tree()["spec"]);
     leave_out_empty(spec);
-    applied.tree()["spec"] = std::move(spec);
+    stored.tree()["spec"] = std::move(spec);
   }
-  if (applied.kind() == "Service") store_service(applied.mutable_spec(), !asks_for_no_node_ports);
-  if (applied.kind() == "Ingress") set_default(applied.mutable_spec(), "ingressClassName", "default-there");
-  if (applied.kind() == "Service" || applied.kind() == "Ingress")
-    applied.tree()["status"] = {{"loadBalancer", json::object()}};
-  if (applied.kind() == "Secret") set_default(applied.tree(), "type", "Opaque");
-  json::object& metadata = applied.mutable_metadata();
+  if (const Samples* samples = samples_of(applied.kind()); samples && samples->store) samples->store(applied, stored);
+  json::object& metadata = stored.mutable_metadata();
   metadata["uid"] = "r1";
   metadata["resourceVersion"] = "71";
   metadata["creationTimestamp"] = "2026-11-21T10:00:00Z";
-  return applied;
+  return stored;
 }
 
 std::string name_of(const ReflectionPlan& plan) {

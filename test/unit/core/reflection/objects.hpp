@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <vector>
 
 #include "core/reflection/home_endpoints.hpp"
 #include "core/reflection/kind.hpp"
@@ -27,9 +28,31 @@ core::ForgingContext context(std::string local = "local-cluster");
 kube::Object parse(std::string_view text);
 kube::json::value parse_value(std::string_view text);
 
-/// What an API server stores of an object that is applied to it: without what is empty, with defaults, with what it
-/// allocates, and with what its admission adds.
-kube::Object as_stored(kube::Object applied);
+/// Sets a field that is not there.
+void set_default(kube::json::object& fields, std::string_view key, kube::json::value value);
+
+/// Objects of one kind, for the contract that every kind keeps (contract_test.cpp): a static object in the test of the
+/// kind.
+struct Samples {
+  /// What an API server adds to an object: defaults, what it allocates, what its admission adds, the status. `stored`
+  /// is `applied` without what is empty.
+  using Store = void (*)(const kube::Object& applied, kube::Object& stored);
+
+  /// `fields`: those that are particular to the kind, as people write them, for each of at least two objects.
+  Samples(std::string_view kind, std::vector<std::string_view> fields, Store store = nullptr);
+  Samples(const Samples&) = delete;
+  Samples& operator=(const Samples&) = delete;
+
+  const std::string_view kind;
+  const std::vector<std::string_view> fields;
+  const Store store;
+};
+/// The samples of a kind; nullptr = its test has none.
+const Samples* samples_of(std::string_view kind);
+
+/// What an API server stores of an object that is applied to it: without what is empty, and with what the samples of
+/// the kind add.
+kube::Object as_stored(const kube::Object& applied);
 
 /// "Keep", "Refuse", "Remove", "Apply" or "Trim".
 std::string name_of(const ReflectionPlan& plan);

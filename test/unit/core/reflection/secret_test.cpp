@@ -18,6 +18,13 @@ kube::Object tokens_of_a_pod() {
     "annotations": {"offloading.liqo.io/service-account-for-pod-name": "web"}}, "type": "Opaque"})");
 }
 
+void store(const kube::Object&, kube::Object& stored) { set_default(stored.tree(), "type", "Opaque"); }
+
+const Samples samples("Secret",
+                      {R"({"data": {"a": "QQ==", "empty": ""}})",
+                       R"({"type": "kubernetes.io/tls", "data": {"tls.crt": "", "tls.key": ""}, "immutable": true})"},
+                      store);
+
 }  // namespace
 
 TEST_CASE("data, type and the immutable flag of a Secret are copied, and nothing else") {

@@ -19,6 +19,50 @@ json::value sent(const Reflection& reflection, const kube::Object& local) {
   return json::value(reflection.applied(local).spec());
 }
 
+void store(const kube::Object& applied, kube::Object& stored) {
+  const bool has_load_balancer_node_ports =
+      kube::bool_at(applied.tree(), {"spec", "allocateLoadBalancerNodePorts"}, true);
+  stored.tree()["status"] = {{"loadBalancer", json::object()}};
+  json::object& spec = stored.mutable_spec();
+  set_default(spec, "type", "ClusterIP");
+  set_default(spec, "sessionAffinity", "None");
+  if (spec["sessionAffinity"] == "ClientIP")
+    set_default(spec, "sessionAffinityConfig", {{"clientIP", {{"timeoutSeconds", 10800}}}});
+  const std::string type(kube::string_at(spec, {"type"}));
+  const bool is_outside = type == "NodePort" || type == "LoadBalancer";
+  if (type == "LoadBalancer") set_default(spec, "allocateLoadBalancerNodePorts", has_load_balancer_node_ports);
+  if (is_outside) set_default(spec, "externalTrafficPolicy", "Cluster");
+  if (spec.contains("ports")) {
+    int allocated = 30100;
+    for (json::value& each : spec["ports"].as_array()) {
+      json::object& port = each.as_object();
+      set_default(port, "protocol", "TCP");
+      set_default(port, "targetPort", port["port"]);
+      if (is_outside && has_load_balancer_node_ports) set_default(port, "nodePort", ++allocated);
+    }
+  }
+  if (type == "ExternalName") return;
+  set_default(spec, "internalTrafficPolicy", "Cluster");
+  set_default(spec, "clusterIP", "10.96.7.7");
+  set_default(spec, "clusterIPs", json::array{spec["clusterIP"]});
+  set_default(spec, "ipFamilies", {"IPv4"});
+  set_default(spec, "ipFamilyPolicy", "SingleStack");
+  if (type == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local") spec["healthCheckNodePort"] = 30999;
+}
+
+const Samples samples(
+    "Service",
+    {R"({"spec": {"selector": {"app": "web", "empty": ""}, "ports": [{"port": 80}]}})",
+     R"({"spec": {"type": "NodePort", "externalTrafficPolicy": "Local", "publishNotReadyAddresses": true,
+       "ports": [{"name": "a", "port": 53, "targetPort": "dns"}, {"name": "b", "port": 53, "protocol": "UDP"}]}})",
+     R"({"spec": {"type": "LoadBalancer", "externalTrafficPolicy": "Local", "sessionAffinity": "ClientIP",
+       "loadBalancerSourceRanges": ["192.0.2.0/24"], "ports": [{"port": 80, "appProtocol": "http"}]}})",
+     R"({"spec": {"type": "LoadBalancer", "allocateLoadBalancerNodePorts": false, "ports": [{"port": 80}]}})",
+     R"({"spec": {"clusterIP": "None", "trafficDistribution": "PreferClose", "ipFamilyPolicy": "PreferDualStack",
+       "selector": {"app": "web"}}})",
+     R"({"spec": {"type": "ExternalName", "externalName": "db.example", "ports": [{"port": 80}]}})"},
+    store);
+
 }  // namespace
 
 TEST_CASE("a Service is sent as Go Liqo sends it") {

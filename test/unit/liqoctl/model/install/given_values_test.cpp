@@ -45,6 +45,17 @@ TEST_CASE("an installation without a record shows what differs from the defaults
             "offloading":{"sharingPercentage":50,"defaultNodeResources":{"cpu":"8","memory":"1Gi"}}})")
             .as_object());
   CHECK(model::shown_values(nullptr, nullptr, defaults).empty());
+  // What holds for a reflected kind is found by the table of kinds.
+  const kube::Object reflecting =
+      object(R"({"spec":{"template":{"spec":{"containers":[{"args":["--metric-agent-port=8083",
+      "--configmap-reflection-workers=8","--configmap-reflection-type=AllowList","--secret-reflection-workers=32",
+      "--endpointslice-reflection-workers=0","--gadget-reflection-workers=1"]}]}}}})");
+  json::object with_kinds = with_storage;
+  with_kinds["offloading"].as_object()["reflection"] = json::parse(R"({"secret":{"workers":32}})");
+  CHECK(model::shown_values(&reflecting, nullptr, with_kinds) ==
+        json::parse(R"({"offloading":{"reflection":{"configmap":{"workers":8,"type":"AllowList"},
+            "endpointslice":{"workers":0}}}})")
+            .as_object());
   // A tag that is not the chart's was given by the user.
   const kube::Object tagged =
       object(R"({"metadata":{"labels":{"app.kubernetes.io/version":"0.1.0"}},"spec":{"template":{
