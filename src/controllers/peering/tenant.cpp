@@ -36,6 +36,8 @@ namespace labels = api::labels;
 
 /// The number of ShadowPods that are deleted at a time, so that a big tenant does not occupy a worker for long.
 constexpr std::size_t max_deletions = 200;
+/// The pause before all ShadowPods are looked at once more: the cache has to show first which ones were deleted.
+constexpr kube::Duration late_pods_pause = 1s;
 constexpr kube::Duration max_wait = 24h;
 /// Index of drained Tenants, by their cluster.
 constexpr std::string_view drained_cluster = "drained-cluster", any_cluster = "*";
@@ -203,17 +205,17 @@ bool TenantController::ends_pods(const kube::Object& tenant) const {
          !api::Tenant(*latest).keeps_pods();
 }
 
-asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Object tenant) {
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::enforce_condition(kube::Object tenant) {
   report_condition(tenant);
   const api::Tenant view(tenant);
   const std::string ns(tenant.ns()), peer(view.cluster_id());
   KUBE_CO_TRYV(co_await mark_slices(ns, peer, view.condition() != api::TenantCondition::active));
-  if (!ends_pods(tenant)) co_return false;
-  auto left = co_await delete_shadow_pods(tenant);
+  if (!ends_pods(tenant)) co_return std::nullopt;
+  KUBE_CO_TRY(again, co_await delete_shadow_pods(tenant));
   // Their pods end with them. Pods that would outlive the drain are looked for once, and not after each part.
-  if (!left || *left) co_return left;
+  if (again) co_return again;
   KUBE_CO_TRYV(co_await shorten_grace(tenant));
-  co_return left;
+  co_return std::nullopt;
 }
 
 asio::awaitable<kube::Result<bool>> TenantController::has_namesake(kube::Object tenant) {
@@ -249,7 +251,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   kube::Api& home = context_.home.api();
   KUBE_CO_TRYV(co_await add_finalizer(home, *tenants_, tenant, api::finalizers::tenant));
 
-  KUBE_CO_TRY(pods_left, co_await enforce_condition(tenant));
+  KUBE_CO_TRY(next_drain, co_await enforce_condition(tenant));
   KUBE_CO_TRY(has_namesake_here, co_await has_namesake(tenant));
   if (has_namesake_here) co_return Outcome::again_after(namesake_pause);
   std::optional<kube::WallTime> renewal;
@@ -259,7 +261,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
       if (admitted.error().code() == kube::Errc::missing) refuse(tenant, "AuthParamsFailed", admitted.error().text());
       co_return Outcome::retry(std::move(admitted.error()));
     }
-    if (!*admitted) co_return pods_left ? Outcome::again_after(0ms) : Outcome::done();
+    if (!*admitted) co_return next_drain ? Outcome::again_after(*next_drain) : Outcome::done();
     renewal = **admitted;
   } else {
     co_await let_see_leader(peer);
@@ -267,7 +269,7 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   }
   KUBE_CO_TRYV(co_await ensure_binding(home, *cluster_bindings_,
                                        core::forge_cluster_role_binding(peer, core::remote_cluster_wide_role)));
-  if (pods_left) co_return Outcome::again_after(0ms);
+  if (next_drain) co_return Outcome::again_after(*next_drain);
   KUBE_CO_TRY(heartbeat, co_await watch_heartbeat(tenant));
   if (!renewal && !heartbeat) co_return Outcome::done();
   // Wait in short pieces: the monotonic clock stands still while a machine sleeps, but certificates age.
@@ -386,7 +388,7 @@ std::vector<kube::ObjectKey> TenantController::keys_in_twins(const kube::Informe
   return keys;
 }
 
-asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::Object tenant) {
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::delete_shadow_pods(kube::Object tenant) {
   std::size_t deleted = 0;
   const std::string uid(tenant.uid());
   auto keys = keys_in_twins(*shadow_pods_, api::Tenant(tenant).cluster_id());
@@ -395,22 +397,24 @@ asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::O
   auto next = keys.begin();
   if (const auto before = deleted_up_to_.find(uid); before != deleted_up_to_.end())
     next = std::ranges::upper_bound(keys, before->second);
-  deleted_up_to_.erase(uid);
+  const bool resumed = deleted_up_to_.erase(uid) > 0;
   for (; next != keys.end(); ++next) {
     const kube::ObjectKey& key = *next;
     const auto shadow = shadow_pods_->find(key);
     if (!shadow || shadow->is_deleting()) continue;
     if (++deleted > max_deletions) {
       deleted_up_to_.insert_or_assign(uid, *std::prev(next));
-      co_return true;
+      co_return 0ms;
     }
     // The Tenant may have been activated meanwhile.
-    if (!ends_pods(tenant)) co_return false;
+    if (!ends_pods(tenant)) co_return std::nullopt;
     KUBE_CO_TRYV(co_await kube::remove_object(
         context_.home.api(), api::kinds::shadow_pods, key,
         {.options = {.uid = std::string(shadow->uid())}, .phase = "deleting the drained tenant's ShadowPods"}));
   }
-  co_return false;
+  // One that was stored meanwhile may be before those at which this pass began.
+  if (resumed) co_return late_pods_pause;
+  co_return std::nullopt;
 }
 
 asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::string ns, std::string peer) {

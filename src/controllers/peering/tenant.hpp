@@ -50,8 +50,8 @@ class TenantController final : public Runnable {
   void see_bindings_to_leader();
   /// Whether the Tenant is not the one that counts in its namespace; if so, an Event reports it.
   bool is_misplaced(const kube::Object& tenant);
-  /// Cordons or drains, as the Tenant asks; returns whether pods are left that have to end.
-  asio::awaitable<kube::Result<bool>> enforce_condition(kube::Object tenant);
+  /// Cordons or drains, as the Tenant asks; returns when to look again for pods that have to end.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> enforce_condition(kube::Object tenant);
   /// Whether a user of this cluster has the consumer's name, for which the Tenant is refused.
   asio::awaitable<kube::Result<bool>> has_namesake(kube::Object tenant);
   /// Returns when to renew; nothing if the Tenant was refused, or waits for something whose change enqueues it.
@@ -66,8 +66,8 @@ class TenantController final : public Runnable {
   std::vector<kube::ObjectKey> keys_in_twins(const kube::Informer& objects, std::string_view peer) const;
   /// Whether the Tenant, as it is now, ends the pods of its consumer.
   bool ends_pods(const kube::Object& tenant) const;
-  /// Deletes the ShadowPods of the consumer. Returns whether some are left.
-  asio::awaitable<kube::Result<bool>> delete_shadow_pods(kube::Object tenant);
+  /// Deletes the consumer's ShadowPods, some at a time. Returns when to look for others; nothing = all were looked at.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> delete_shadow_pods(kube::Object tenant);
   /// Hurries pods of a drained tenant that take longer to end than its policy allows.
   asio::awaitable<kube::Result<void>> shorten_grace(kube::Object tenant);
   std::int64_t drain_grace(std::string_view tenant_namespace) const;
