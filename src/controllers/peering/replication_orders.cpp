@@ -61,7 +61,7 @@ void ReplicationSession::see_orders(const kube::WorkKey& work) {
   const Kind& kind = kind_of(work);
   auto local = kind.home->find(work.object);
   // Providers that have taken our rights away, or are gone for good, are not asked.
-  if (local && (local->is_deleting() || withdrawn_ == true || peer_lost_ || !core::is_for_peer(*local, peer_) ||
+  if (local && (local->is_deleting() || probe_.is_withdrawn() == true || peer_lost_ || !core::is_for_peer(*local, peer_) ||
                 !core::is_ready_to_replicate(kind.resource, *local)))
     local.reset();
   if (kind.resource == api::kinds::resource_slices) {
