@@ -255,7 +255,7 @@ void ProviderSessions::report_blockage(const kube::ObjectKey& key, const std::st
   if (blockage.empty()) return log_.info("the provider can be read again", {{"virtual_node", key}});
   log_.warn("the provider cannot be read", {{"virtual_node", key}, {"error", blockage}});
   if (const auto node = virtual_nodes_->find(key))
-    context_.events.warning(*node, api::kinds::virtual_nodes, "ProviderUnusable", blockage);
+    context_.events.warning(*node, api::kinds::virtual_nodes, api::reasons::provider_unusable, blockage);
 }
 
 asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
