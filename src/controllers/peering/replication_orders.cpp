@@ -120,7 +120,7 @@ void ReplicationSession::report_silence(bool is_news) {
         if (orders_.since(slice_order(slice.name())))
           context_.events.warning(slice, kind.resource, core::provider_silent, note->words);
     }
-  if (health_changed_) health_changed_();
+  notify();
 }
 
 core::SilenceNote ReplicationSession::standing_silence() const {

@@ -70,18 +70,9 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
               }),
       provider_(context.executor, provider_api_, context.metrics, &stores_),
       probe_(peer_, provider_api_, *link_, context,
-             {.is_refused =
-                  [this] {
-                    return std::ranges::any_of(kinds_, [](const Kind& kind) {
-                      const auto& trouble = kind.provider->trouble();
-                      return trouble && trouble->is_forbidden();
-                    });
-                  },
+             {.is_refused = [this] { return is_read_refused(); },
               .came_back = [this] { budget_->orders->wake(context_.clock.now()); },
-              .changed =
-                  [this] {
-                    if (health_changed_) health_changed_();
-                  },
+              .changed = [this] { notify(); },
               .probed =
                   [this] {
                     // There is no change of a cache when there are none any more.
@@ -103,6 +94,10 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
       workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
   share_history(provider_);
+  watch_kinds();
+}
+
+void ReplicationSession::watch_kinds() {
   kinds_.reserve(core::replicated_kinds().size());
   for (const kube::Resource& resource : core::replicated_kinds()) {
     Kind& kind = kinds_.emplace_back(Kind{.resource = resource,
@@ -120,6 +115,17 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
         if (map.key.ns == peer_.local_namespace) guard_.see(map.key, map.now);
       });
   }
+}
+
+bool ReplicationSession::is_read_refused() const {
+  return std::ranges::any_of(kinds_, [](const Kind& kind) {
+    const auto& trouble = kind.provider->trouble();
+    return trouble && trouble->is_forbidden();
+  });
+}
+
+void ReplicationSession::notify() {
+  if (health_changed_) health_changed_();
 }
 
 void ReplicationSession::start() {

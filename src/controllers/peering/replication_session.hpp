@@ -160,6 +160,12 @@ class ReplicationSession {
                                std::string_view what);
   /// Ends a reconcile after the provider has refused a request, or could not answer it.
   kube::Outcome failed(const Kind& kind, const kube::Object& local, kube::Failure failure);
+  /// Watches each kind on both sides.
+  void watch_kinds();
+  /// Whether the provider refuses to let us read a kind.
+  bool is_read_refused() const;
+  /// Notifies the owner: see on_health_change().
+  void notify();
   Kind& kind_of(const kube::WorkKey& work);
   void enqueue(const Kind& kind, const std::string& name);
   void enqueue_all();
