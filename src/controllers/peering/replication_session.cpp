@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "controllers/common/foreign_cluster_of.hpp"
 #include "controllers/common/shared_history.hpp"
 #include "controllers/links/provider_api.hpp"
 #include "controllers/peering/replica_scope.hpp"
@@ -78,19 +77,18 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
                     // There is no change of a cache when there are none any more.
                     if (provider_.trouble(kube::Errc::too_large)) enqueue_all();
                   }}),
-      foreign_clusters_(acquire_foreign_clusters(context.home)),
-      orders_(budget_->orders, context.clock, [this] { enqueue_all(); }),
       controller_(context,
                   {.name = "replication",
                    .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, max_pause}},
                    .guard = 2min,
                    .grace = 5s},
                   [this](kube::WorkKey key) { return work_on(std::move(key)); }),
-      silence_(peer_.remote, provider_api_, budget_->orders, context,
-               {.answers = [this] { return probe_.answers() == true && probe_.is_withdrawn() != true; },
-                .liqo_namespace = [this] { return declared_namespace(); },
-                .standing = [this] { return standing_silence(); },
-                .changed = [this](bool is_news) { report_silence(is_news); }}),
+      orders_(peer_, provider_api_, budget_->orders, context,
+              {.answers = [this] { return probe_.answers() == true && probe_.is_withdrawn() != true; },
+               .wake = [this] { enqueue_all(); },
+               .try_again = [this](const kube::WorkKey& work,
+                                   kube::Duration pause) { controller_.enqueue_after(work, pause); },
+               .changed = [this] { notify(); }}),
       workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
   share_history(provider_);
@@ -133,7 +131,7 @@ void ReplicationSession::start() {
   workers_.spawn(controller_.run());
   if (probe_.is_wanted()) workers_.spawn(probe_.run());
   workers_.spawn(probe_.beat());
-  workers_.spawn(silence_.run());
+  workers_.spawn(orders_.run());
   enqueue_all();
 }
 
@@ -211,6 +209,24 @@ Outcome ReplicationSession::failed(const Kind& kind, const kube::Object& local, 
   return Outcome::retry(std::move(failure));
 }
 
+void ReplicationSession::forget(const kube::WorkKey& work) {
+  memory_.erase(work);
+  orders_.forget(work);
+}
+
+asio::awaitable<Outcome> ReplicationSession::work_on(kube::WorkKey work) {
+  Outcome outcome = co_await reconcile(work);
+  const Kind& kind = kind_of(work);
+  auto local = kind.home->find(work.object);
+  // Providers that have taken our rights away, or are gone for good, are not asked.
+  if (local && (local->is_deleting() || probe_.is_withdrawn() == true || peer_lost_ ||
+                !core::is_for_peer(*local, peer_) || !core::is_ready_to_replicate(kind.resource, *local)))
+    local.reset();
+  orders_.see(work, local, kind.provider->find({peer_.remote_namespace, work.object.name}));
+  orders_.note_end(work, outcome.failure().has_value());
+  co_return std::move(outcome);
+}
+
 bool ReplicationSession::Pair::is_current() const {
   return same(local, kind.home->find(work.object)) && same(remote, kind.provider->find(remote_key));
 }
@@ -228,7 +244,7 @@ asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   core::ReplicationPlan plan = plan_for(pair);
   if (auto ended = co_await end_by_plan(pair, plan)) co_return std::move(*ended);
   if (!pair.local) {
-    memory_.erase(work);
+    forget(work);
     // The completion of the caches enqueues every key, and the removal of a replica is an event.
     co_return Outcome::done();
   }
@@ -483,7 +499,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
     log_.warn("the provider refuses to be asked about the replica, which is left to it",
               {{"kind", kind.resource.kind}, {"object", remote_key}, {"error", *failure}});
   }
-  memory_.erase(work);
+  forget(work);
   if (!local || (!local->is_deleting() && core::is_for_peer(*local, peer_))) co_return Outcome::done();
   KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object));
   co_return Outcome::done();
@@ -492,7 +508,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
 asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Object local, kube::Object replica) {
   const kube::ObjectKey remote_key = replica.key();
   auto created = co_await provider_api_.create(kind.resource, replica);
-  note_taking({std::string(kind.resource.plural), local.key()}, created ? nullptr : &created.error());
+  orders_.note_taking({std::string(kind.resource.plural), local.key()}, created ? nullptr : &created.error());
   if (created) {
     log_.info("replica created", {{"kind", kind.resource.kind}, {"object", remote_key}});
     kind.provider->observe(std::move(*created));
@@ -534,7 +550,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
   std::string text = kube::json::serialize(patch);
   if (memory_[work].futile_update == text) co_return kube::Result<void>();
   auto patched = co_await provider_api_.patch(kind.resource, remote_key, {kube::PatchType::merge, text});
-  note_taking(work, patched ? nullptr : &patched.error());
+  orders_.note_taking(work, patched ? nullptr : &patched.error());
   if (!patched && patched.error().is_not_found()) {
     // The watch lags behind, or may not read any more. The change of the cache enqueues the key.
     kind.provider->observe_gone(remote_key, kube::string_at(patch, {"metadata", "uid"}));
@@ -548,8 +564,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
     memory_[work].futile_update = std::move(text);
   } else {
     log_.debug("replica updated", {{"kind", kind.resource.kind}, {"object", remote_key}});
-    if (kind.resource == api::kinds::resource_slices && patch.contains("spec"))
-      memory_[work].outdated_answer = answer_digest(*patched);
+    if (kind.resource == api::kinds::resource_slices && patch.contains("spec")) orders_.note_outdated(work, *patched);
   }
   kind.provider->observe(std::move(*patched));
   co_return kube::Result<void>();

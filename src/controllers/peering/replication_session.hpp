@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,7 @@
 #include "controllers/links/provider_link.hpp"
 #include "controllers/links/session_workers.hpp"
 #include "controllers/peering/provider_probe.hpp"
-#include "controllers/peering/silence_watch.hpp"
+#include "controllers/peering/replication_orders.hpp"
 #include "controllers/peering/twin_data_guard.hpp"
 #include "core/peering/missing_twins.hpp"
 #include "core/peering/replication.hpp"
@@ -23,9 +22,6 @@
 #include "kube/telemetry/repeats.hpp"
 
 namespace liqo::controllers {
-
-/// A digest of the provider's answer to a ResourceSlice.
-std::string answer_digest(const kube::Object& slice);
 
 /// Copies the objects of one tenant namespace to the tenant namespace at the provider, and brings the status back. It
 /// has its own connection, caches, workers and task group, so a provider that is unreachable or refuses does not affect
@@ -51,7 +47,7 @@ class ReplicationSession {
   /// a binding.
   std::optional<bool> is_withdrawn() const { return probe_.is_withdrawn(); }
   /// The note about the provider, if it does not act; nothing while it is too early to judge.
-  const std::optional<core::SilenceNote>& silence() const { return silence_.note(); }
+  const std::optional<core::SilenceNote>& silence() const { return orders_.silence(); }
   /// Called when answers(), clock_ahead(), is_withdrawn() or silence() changes.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// The error that ended one of its workers, so that the session has to be restarted; "" = all run.
@@ -79,8 +75,6 @@ class ReplicationSession {
     std::optional<kube::TimePoint> reported_refusal;  ///< when a surplus at the provider was last reported
     core::MissingTwins missing;                       ///< of a NamespaceMap
     std::map<std::string, std::string> reported;  ///< of a NamespaceMap: what was reported of a twin, by its namespace
-    /// For a ResourceSlice whose request has changed since it was answered: a digest of that answer.
-    std::optional<std::string> outdated_answer;
   };
   /// An object that is being reconciled, as the caches had it on both sides.
   struct Pair {
@@ -111,18 +105,6 @@ class ReplicationSession {
   std::optional<kube::Duration> next_look(const Pair& pair);
   /// Reconciles an object, and notes what the provider has to act on.
   asio::awaitable<kube::Outcome> work_on(kube::WorkKey work);
-  /// Notes which parts of an object wait for the provider.
-  void see_orders(const kube::WorkKey& work);
-  /// Notes whether a slice waits for the provider; `local`: as it is at home, if it is still for this provider.
-  void see_slice(const kube::WorkKey& work, const std::optional<kube::Object>& local);
-  /// Notes whether the provider's API server could take a replica; null = it has.
-  void note_taking(const kube::WorkKey& work, const kube::Failure* failure);
-  /// Notifies the subscribers of the note about the provider. `is_news`: reports it to each waiting slice, too.
-  void report_silence(bool is_news);
-  /// The note in the ForeignCluster of the provider.
-  core::SilenceNote standing_silence() const;
-  /// The namespace of the Lease of the provider's leader, as far as it is declared.
-  std::string declared_namespace() const;
   /// The twins of a NamespaceMap that the provider does not show at the moment.
   std::vector<api::WantedNamespace> look_for_missing(const kube::WorkKey& work,
                                                      const std::optional<kube::Object>& local,
@@ -160,6 +142,8 @@ class ReplicationSession {
                                std::string_view what);
   /// Ends a reconcile after the provider has refused a request, or could not answer it.
   kube::Outcome failed(const Kind& kind, const kube::Object& local, kube::Failure failure);
+  /// Forgets what is remembered of an object.
+  void forget(const kube::WorkKey& work);
   /// Watches each kind on both sides.
   void watch_kinds();
   /// Whether the provider refuses to let us read a kind.
@@ -185,12 +169,8 @@ class ReplicationSession {
   bool peer_lost_ = false;
   ProviderProbe probe_;
   std::function<void()> health_changed_;
-  kube::InformerHandle foreign_clusters_;
-  OrderBook orders_;
-  std::map<std::string, std::set<std::string>> asked_;  ///< the namespaces for whose twins a map asks
-  std::set<kube::WorkKey> not_taken_;  ///< those whose last replica the server of the provider could not take
   kube::Controller controller_;
-  SilenceWatch silence_;
+  ReplicationOrders orders_;
   SessionWorkers workers_;
   kube::Log log_;
 };
