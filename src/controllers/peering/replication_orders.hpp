@@ -1,6 +1,6 @@
 // The orders of replication that wait for a provider to act.
-// Tested by test/unit/controllers/peering/replication_test.cpp and
-// test/unit/controllers/peering/silence_watch_test.cpp.
+// Tested by test/unit/controllers/peering/replication_test.cpp.
+// Tested by test/unit/controllers/peering/silence_watch_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

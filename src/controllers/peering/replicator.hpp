@@ -60,7 +60,7 @@ class Replicator final : public Runnable {
   struct Peer : SessionSlot<ReplicationSession> {
     std::optional<std::string> trouble;            ///< why there is no session
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the last look
-    std::optional<kube::TimePoint> unheard_since;  ///< since when no session can tell whether the provider is silent
+    std::optional<kube::TimePoint> unheard_since;  ///< since when no session knows whether the provider is silent
   };
   asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
   /// Lets go those Secrets of a peer that are being deleted, and reports the others, except the first: that one is used.
