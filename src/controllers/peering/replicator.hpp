@@ -63,7 +63,8 @@ class Replicator final : public Runnable {
     std::optional<kube::TimePoint> unheard_since;  ///< since when no session knows whether the provider is silent
   };
   asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
-  /// Lets go those Secrets of a peer that are being deleted, and reports the others, except the first: that one is used.
+  /// Lets go those Secrets of a peer that are being deleted, and reports the others. The first one is used, and left
+  /// alone.
   asio::awaitable<kube::Result<void>> release_others(PeerKey key, std::vector<kube::Object> secrets);
   asio::awaitable<kube::Outcome> reconcile_orphan(kube::WorkKey work);
   asio::awaitable<kube::Outcome> close(PeerKey key, kube::Object secret);
