@@ -52,16 +52,17 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBu
                         .leases = leases_,
                         .sessions = sessions_,
                         .ports_changed = [this](const std::vector<std::string>& names) { enqueue_nodes(names); }}),
+      drain_(nodes_, context),
       namesakes_(std::move(connect), sessions_, notices_, context),
       controller_(context, {.name = "virtualnode"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
   // A VirtualNode that is deleted or created may leave the Node of its name to another one, or take it over.
-  virtual_nodes_.subscribe([this](const kube::ObjectKey& key) {
+  controller_.watch(virtual_nodes_, [this](const kube::ObjectKey& key) {
     enqueue(key);
     enqueue_nodes({key.name});
   });
   index_by_node_name(*virtual_nodes_);
-  nodes_.subscribe([this](const kube::Change& change) {
+  controller_.watch(nodes_, [this](const kube::Change& change) {
     const kube::ObjectKey& node = change.key;
     enqueue_nodes(ports_.see(node.name, change.now ? core::shown_port(*change.now) : std::nullopt));
     const auto keys = virtual_nodes_->store().keys(by_node_name, node.name);
@@ -77,7 +78,7 @@ VirtualNodeController::VirtualNodeController(ConnectProvider connect, ProviderBu
   templates_.subscribe([this] {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
   });
-  slices_.subscribe([this](const kube::ObjectKey& slice) {
+  controller_.watch(slices_, [this](const kube::ObjectKey& slice) {
     for (const kube::ObjectKey& key : virtual_nodes_->store().keys("slice", slice.name))
       if (key.ns == slice.ns) enqueue(key);
   });
@@ -102,9 +103,7 @@ asio::awaitable<void> VirtualNodeController::reconcile_all() {
   co_await controller_.run();
 }
 
-bool VirtualNodeController::has_synced() const {
-  return nodes_->has_synced() && slices_->has_synced() && sessions_.has_synced();
-}
+bool VirtualNodeController::has_synced() const { return controller_.has_synced() && sessions_.has_synced(); }
 
 std::vector<std::string> VirtualNodeController::node_names() const {
   std::set<std::string> names;
@@ -143,11 +142,11 @@ core::ProviderHealth VirtualNodeController::health_of(const kube::Object& virtua
   }
   const VirtualNode view(virtual_node);
   bool silent = false;
-  if (const PeerNotices::Notice* told = notices_.find(std::string(view.cluster_id()))) {
-    if (health.refusal.empty()) health.refusal = told->withdrawal;
-    health.silence = told->silence.words;
-    silent = told->silence.closes;
-    if (!view.disable_network_check()) health.network = told->network;
+  if (const PeerNotices::Notice* notice = notices_.find(std::string(view.cluster_id()))) {
+    if (health.refusal.empty()) health.refusal = notice->withdrawal;
+    health.silence = notice->silence.words;
+    silent = notice->silence.closes;
+    if (!view.disable_network_check()) health.network = notice->network;
   }
   const std::string_view name = virtual_node.label(api::labels::resource_slice_name);
   const auto slice = name.empty() ? std::nullopt : slices_->find({std::string(virtual_node.ns()), std::string(name)});
@@ -168,8 +167,6 @@ void VirtualNodeController::forget(const std::string& name) {
 
 asio::awaitable<Outcome> VirtualNodeController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (!virtual_nodes_->has_synced() || !nodes_->has_synced() || !slices_->has_synced())
-    co_return Outcome::again_after(100ms);
   if (key.ns.empty()) co_return co_await remove_orphan(key);
   const auto object = virtual_nodes_->find(key);
   if (!object) {
@@ -211,8 +208,8 @@ asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_n
         session->pods().set_closed(due->is_closed, due->is_told);
     } else if (std::holds_alternative<action::FreePort>(step)) {
       enqueue_nodes(ports_.forget(key.name));
-    } else if (const auto* told = std::get_if<action::Report>(&step)) {
-      done = co_await set_condition(key, told->condition());
+    } else if (const auto* report = std::get_if<action::Report>(&step)) {
+      done = co_await set_condition(key, report->condition());
     }
     if (!done) co_return Outcome::retry(std::move(done.error()));
   }

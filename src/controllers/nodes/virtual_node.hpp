@@ -11,6 +11,7 @@
 #include "controllers/common/options_templates.hpp"
 #include "controllers/nodes/kubelet_ports.hpp"
 #include "controllers/nodes/namesakes.hpp"
+#include "controllers/nodes/node_drain.hpp"
 #include "controllers/nodes/node_leases.hpp"
 #include "controllers/nodes/node_writer.hpp"
 #include "controllers/peering/peer_notices.hpp"
@@ -57,15 +58,9 @@ class VirtualNodeController {
   asio::awaitable<kube::Outcome> tear_down(kube::Object virtual_node);
   /// Drains and deletes the Node of a VirtualNode that wants none any more.
   asio::awaitable<kube::Outcome> withdraw_node(kube::Object virtual_node, kube::Object node);
-  /// Drains the Node and deletes it; returns when to look again, zero = it is gone. `since` as for drain().
+  /// Drains the Node and deletes it; returns when to look again, zero = it is gone. `since` as for NodeDrain::drain().
   asio::awaitable<kube::Result<kube::Duration>> remove_node(kube::Object virtual_node, kube::Object node,
                                                             std::string since);
-  struct Drained {
-    kube::Duration look_again{};          ///< zero: there is no pod left to wait for
-    std::vector<kube::Object> leftovers;  ///< pods that go with the Node
-  };
-  /// `since`: when the removal of the node began. `force`: the provider is gone for good, and the pods with it.
-  asio::awaitable<kube::Result<Drained>> drain(const kube::Object& node, std::string_view since, bool force);
   asio::awaitable<kube::Result<void>> set_condition(const kube::ObjectKey& key, kube::Condition condition);
   void enqueue_nodes(const std::vector<std::string>& names);
   asio::awaitable<void> heartbeat();
@@ -82,6 +77,7 @@ class VirtualNodeController {
   NodeLeases leases_;
   ProviderSessions sessions_;
   NodeWriter writer_;
+  NodeDrain drain_;
   NamesakeController namesakes_;
   kube::Controller controller_;
   kube::Log log_;

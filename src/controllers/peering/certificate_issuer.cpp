@@ -48,7 +48,7 @@ kube::Result<std::string> CertificateIssuer::api_server() const {
   if (auto address = core::control_plane_address(nodes)) return core::api_server_url(*address + ":6443");
   if (!settings.peering.api_server_fallback.empty()) return settings.peering.api_server_fallback;
   return kube::fail(kube::Errc::missing,
-                    "no control-plane node tells the address of the API server: set --api-server-address-override");
+                    "no control-plane node has the address of the API server: set --api-server-address-override");
 }
 
 asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(CertificateOrder order) {
@@ -72,7 +72,7 @@ asio::awaitable<kube::Result<IssuedParams>> CertificateIssuer::auth_params(Certi
   if (secret) stored = core::read_stored_certificate(*secret, *request);
   if (secret && !stored && !may_change(secret->key()))
     co_return kube::fail(kube::Errc::missing,
-                         "the consumer asks for certificates of ever other keys, of which one a minute is signed");
+                         "the consumer keeps asking for certificates of new keys; one a minute is signed");
 
   api::AuthParams params{
       .ca_pem = context_.settings.peering.ca_pem, .api_server = std::move(server), .proxy_url = order.proxy_url};
@@ -127,15 +127,14 @@ asio::awaitable<kube::Result<void>> CertificateIssuer::store(const CertificateOr
                                                         .certificate_pem = std::move(certificate_pem),
                                                         .received = context_.clock.wall(),
                                                         .owner = order.owner});
-  kube::Result<kube::Object> written = kube::fail(kube::Errc::missing, "");
   if (stored) {
     wanted.mutable_metadata()["resourceVersion"] = kube::json::string(stored->resource_version());
     wanted.mutable_metadata()["uid"] = kube::json::string(stored->uid());
-    written = co_await context_.home.api().replace(kube::resources::secrets, wanted);
-  } else {
-    written = co_await context_.home.api().create(kube::resources::secrets, wanted);
   }
-  if (!written) co_return kube::fail(std::move(written.error()), "keeping the certificate");
+  kube::Api& home = context_.home.api();
+  KUBE_CO_TRYV(stored ? co_await home.replace(kube::resources::secrets, wanted)
+                      : co_await home.create(kube::resources::secrets, wanted),
+               "keeping the certificate");
   co_return kube::Result<void>();
 }
 
@@ -146,21 +145,19 @@ asio::awaitable<kube::Result<std::string>> CertificateIssuer::sign(std::string c
   const kube::Object wanted = core::forge_certificate_request(csr_pem, seconds);
   KUBE_CO_TRY(created, co_await home.create(requests, wanted), "asking the cluster for a certificate");
   const kube::ObjectKey key = created.key();
-
-  kube::Result<std::string> certificate = kube::fail(kube::Errc::missing, "");
-  kube::Object approved = std::move(created);
-  approved.mutable_status() = core::approval_status();
-  auto written = co_await home.replace(requests, approved, {.subresource = "approval"});
-  if (!written) {
-    certificate = kube::fail(std::move(written.error()), "approving the request for a certificate");
-  } else {
-    certificate = co_await wait_for_certificate(std::move(*written));
-  }
+  auto certificate = co_await approve(std::move(created));
   // A request that was used, or was not signed in time, is not needed any more.
   auto removed = co_await kube::remove_object(home, requests, key, {.phase = "removing the request"});
   if (!removed)
     log_.debug("a request for a certificate stays behind", {{"name", key.name}, {"error", removed.error()}});
   co_return certificate;
+}
+
+asio::awaitable<kube::Result<std::string>> CertificateIssuer::approve(kube::Object request) {
+  request.mutable_status() = core::approval_status();
+  KUBE_CO_TRY(approved, co_await context_.home.api().replace(requests, request, {.subresource = "approval"}),
+              "approving the request for a certificate");
+  co_return co_await wait_for_certificate(std::move(approved));
 }
 
 asio::awaitable<kube::Result<std::string>> CertificateIssuer::wait_for_certificate(kube::Object request) {

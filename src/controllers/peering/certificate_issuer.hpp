@@ -58,6 +58,8 @@ class CertificateIssuer {
                                                                std::optional<kube::Object> stored,
                                                                kube::WallTime received);
   asio::awaitable<kube::Result<std::string>> sign(std::string csr_pem);
+  /// Approves a request, and waits until it is signed.
+  asio::awaitable<kube::Result<std::string>> approve(kube::Object request);
   asio::awaitable<kube::Result<std::string>> wait_for_certificate(kube::Object request);
   asio::awaitable<kube::Result<void>> store(const CertificateOrder& order, std::optional<kube::Object> stored,
                                             std::string certificate_pem);

@@ -33,18 +33,19 @@ asio::awaitable<Outcome> ClusterKeys::reconcile(kube::WorkKey work) {
   return work.object.name == core::cluster_keys_secret ? ensure_keys() : ensure_cluster_id();
 }
 
+kube::Result<core::PrivateKey> ClusterKeys::make_key() const {
+  return context_.settings.peering.rsa_keys ? core::PrivateKey::make_rsa()
+                                            : core::PrivateKey::make_ed25519(context_.entropy);
+}
+
 asio::awaitable<Outcome> ClusterKeys::ensure_keys() {
   const kube::ObjectKey key{context_.settings.liqo_namespace, std::string(core::cluster_keys_secret)};
   std::optional<kube::Object> secret = secrets_->find(key);
   if (!secret) {
     // Deleted while we run: every peering uses the key that we have.
-    kube::Result<core::PrivateKey> made = key_ ? *key_
-                                          : context_.settings.peering.rsa_keys
-                                              ? core::PrivateKey::make_rsa()
-                                              : core::PrivateKey::make_ed25519(context_.entropy);
-    if (!made) co_return Outcome::retry(std::move(made.error()).in("making the cluster's keys"));
+    KUBE_CO_TRY(made, key_ ? kube::Result<core::PrivateKey>(*key_) : make_key(), "making the cluster's keys");
     KUBE_CO_TRY(created,
-                co_await context_.home.api().create(kube::resources::secrets, core::forge_cluster_keys(key.ns, *made)),
+                co_await context_.home.api().create(kube::resources::secrets, core::forge_cluster_keys(key.ns, made)),
                 "keeping the cluster's keys");
     secret = created;
     secrets_->observe(std::move(created));
@@ -69,24 +70,24 @@ asio::awaitable<Outcome> ClusterKeys::ensure_cluster_id() {
   if (found) {
     const std::string_view id = kube::string_at(found->tree(), {"data", core::cluster_id_key});
     if (id != settings.cluster_id) {
-      log_.error("the ConfigMap names another cluster than --cluster-id: peers would be told the wrong one",
+      log_.error("the ConfigMap names another cluster than --cluster-id: peers would get the wrong one",
                  {{"configmap", key}, {"named", id}, {"cluster", settings.cluster_id}});
       co_return Outcome::done();
     }
-    const std::string_view told = kube::string_at(found->tree(), {"data", core::pod_cidrs_key});
-    if (settings.peering.pod_cidrs.empty() || told == settings.peering.pod_cidrs) co_return Outcome::done();
+    const std::string_view written = kube::string_at(found->tree(), {"data", core::pod_cidrs_key});
+    if (settings.peering.pod_cidrs.empty() || written == settings.peering.pod_cidrs) co_return Outcome::done();
     kube::Object next = *found;
     kube::ensure_object(next.tree(), "data")[core::pod_cidrs_key] = kube::json::string(settings.peering.pod_cidrs);
-    KUBE_CO_TRY(written, co_await context_.home.api().replace(kube::resources::config_maps, next),
-                "telling the ranges of pods");
-    config_maps_->observe(std::move(written));
+    KUBE_CO_TRY(replaced, co_await context_.home.api().replace(kube::resources::config_maps, next),
+                "writing the ranges of pods");
+    config_maps_->observe(std::move(replaced));
     co_return Outcome::done();
   }
   KUBE_CO_TRY(created,
               co_await context_.home.api().create(
                   kube::resources::config_maps,
                   core::forge_cluster_id(key.ns, settings.cluster_id, settings.peering.pod_cidrs)),
-              "telling the cluster's ID");
+              "writing the cluster's ID");
   config_maps_->observe(std::move(created));
   co_return Outcome::done();
 }

@@ -30,6 +30,8 @@ class ClusterKeys final : public Runnable {
  private:
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> ensure_keys();
+  /// A new key pair of the configured kind.
+  kube::Result<core::PrivateKey> make_key() const;
   asio::awaitable<kube::Outcome> ensure_cluster_id();
 
   Context context_;

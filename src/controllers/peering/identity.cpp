@@ -128,20 +128,18 @@ asio::awaitable<kube::Result<bool>> IdentityController::ensure_secret(const kube
   kube::Api& home = context_.home.api();
   const auto live = secrets->find(key);
   if (live && !core::is_controlled_by(*live, identity)) co_return false;
-  kube::Result<kube::Object> written = kube::fail(kube::Errc::missing, "");
-  if (!live) {
-    written = co_await home.create(kube::resources::secrets, wanted);
-  } else {
+  kube::Patch patch{kube::PatchType::merge, {}};
+  if (live) {
     json::object changes = missing_in(*live, wanted);
     if (changes.empty()) co_return true;
-    written = co_await home.patch(kube::resources::secrets, key,
-                                  {kube::PatchType::merge, guarded_patch(*live, std::move(changes))});
+    patch.body = guarded_patch(*live, std::move(changes));
   }
-  if (!written) co_return std::unexpected(std::move(written.error()));
+  KUBE_CO_TRY(written, live ? co_await home.patch(kube::resources::secrets, key, std::move(patch))
+                            : co_await home.create(kube::resources::secrets, wanted));
   context_.events.normal(identity, api::kinds::identities, "KubeconfigEnsured",
                          "the Secret " + key.name + " is up to date");
   // The namespace may be gone meanwhile.
-  if (kube::Informer* readable = namespaces_.secrets(key.ns)) readable->observe(std::move(*written));
+  if (kube::Informer* readable = namespaces_.secrets(key.ns)) readable->observe(std::move(written));
   co_return true;
 }
 

@@ -6,7 +6,7 @@
 namespace liqo::controllers {
 
 void PeerServers::see(const std::string& ns, const kube::Store& secrets, std::string_view cluster) {
-  // A version alone does not tell one history of the database from another.
+  // Two histories of the database may have the same version.
   servers_.erase({ns, std::string(cluster)});
   if (secrets.count(secrets_by_provider, cluster) > 0) {
     namespaces_[std::string(cluster)].insert(ns);

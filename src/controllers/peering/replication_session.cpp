@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include "controllers/common/foreign_cluster_of.hpp"
 #include "controllers/common/shared_history.hpp"
 #include "controllers/links/provider_api.hpp"
-#include "core/nodes/probe.hpp"
-#include "core/peering/clock_skew.hpp"
-#include "core/peering/heartbeat.hpp"
+#include "controllers/peering/replica_scope.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/finalizers.hpp"
@@ -34,12 +31,8 @@ constexpr kube::Duration unknown_pause = 10s;
 /// The pause between two rounds of looks at twins that home does not want: while some have not been looked at, and
 /// later.
 constexpr kube::Duration next_looks = 100ms, next_looks_again = 5s;
-/// The pause before the first heartbeat, and after one that the provider does not want.
-constexpr kube::Duration first_beat = 1min, unwanted_pause = 1h;
 /// The pause between two Events about an object of which the provider has more than is accepted.
 constexpr kube::Duration refusal_reported_again = 5min;
-/// The pause between two checks of rights without a sign that they are gone: watches go on for minutes without them.
-constexpr kube::Duration rights_pause = 1min;
 
 /// What an object cannot do because of a failure; the name of the provider follows.
 constexpr std::string_view not_replicated = "is not replicated to",
@@ -75,27 +68,39 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
                 if (ended_) ended_();
               }),
       provider_(context.executor, provider_api_, context.metrics, &stores_),
-      foreign_clusters_(acquire_foreign_clusters(context.home)),
-      orders_(budget_->orders, context.clock, [this] { enqueue_all(); }),
+      probe_(peer_, provider_api_, *link_, context,
+             {.is_refused = [this] { return is_read_refused(); },
+              .came_back = [this] { budget_->orders->wake(context_.clock.now()); },
+              .changed = [this] { notify(); },
+              .probed =
+                  [this] {
+                    // There is no change of a cache when there are none any more.
+                    if (provider_.trouble(kube::Errc::too_large)) enqueue_all();
+                  }}),
       controller_(context,
                   {.name = "replication",
                    .limits = {.workers = 8, .workers_per_group = 8, .backoff = {100ms, max_pause}},
                    .guard = 2min,
                    .grace = 5s},
                   [this](kube::WorkKey key) { return work_on(std::move(key)); }),
-      silence_(peer_.remote, provider_api_, budget_->orders, context,
-               {.answers = [this] { return answers_ == true && withdrawn_ != true; },
-                .liqo_namespace = [this] { return declared_namespace(); },
-                .standing = [this] { return standing_silence(); },
-                .changed = [this](bool is_news) { report_silence(is_news); }}),
+      orders_(peer_, provider_api_, budget_->orders, context,
+              {.answers = [this] { return probe_.answers() == true && probe_.is_withdrawn() != true; },
+               .wake = [this] { enqueue_all(); },
+               .try_again = [this](const kube::WorkKey& work,
+                                   kube::Duration pause) { controller_.enqueue_after(work, pause); },
+               .changed = [this] { notify(); }}),
       workers_(context.executor),
       log_(kube::Log("replication").with("cluster", peer_.remote).with("namespace", peer_.local_namespace)) {
   share_history(provider_);
+  watch_kinds();
+}
+
+void ReplicationSession::watch_kinds() {
   kinds_.reserve(core::replicated_kinds().size());
   for (const kube::Resource& resource : core::replicated_kinds()) {
     Kind& kind = kinds_.emplace_back(Kind{.resource = resource,
                                           .home = context_.home.acquire({.resource = resource}),
-                                          .provider = provider_.acquire(provider_scope(resource))});
+                                          .provider = provider_.acquire(scope_of_replicas(peer_, resource))});
     kind.home.subscribe(
         [this, &kind](const kube::ObjectKey& key) {
           if (key.ns == peer_.local_namespace) enqueue(kind, key.name);
@@ -110,38 +115,24 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
   }
 }
 
-kube::InformerScope ReplicationSession::provider_scope(const kube::Resource& resource) const {
-  return {.resource = resource,
-          .ns = peer_.remote_namespace,
-          .selection = {.label_selector = kube::label_is(api::labels::replication_origin, peer_.local) + "," +
-                                          kube::label_is(api::labels::replicated)}};
+bool ReplicationSession::is_read_refused() const {
+  return std::ranges::any_of(kinds_, [](const Kind& kind) {
+    const auto& trouble = kind.provider->trouble();
+    return trouble && trouble->is_forbidden();
+  });
+}
+
+void ReplicationSession::notify() {
+  if (health_changed_) health_changed_();
 }
 
 void ReplicationSession::start() {
   workers_.spawn(provider_.run());
   workers_.spawn(controller_.run());
-  if (context_.settings.peering.foreign_cluster_ping_interval > 0s) {
-    workers_.spawn(probe());
-  } else {
-    answers_ = true;
-    withdrawn_ = false;
-  }
-  workers_.spawn(beat());
-  workers_.spawn(silence_.run());
+  if (probe_.is_wanted()) workers_.spawn(probe_.run());
+  workers_.spawn(probe_.beat());
+  workers_.spawn(orders_.run());
   enqueue_all();
-}
-
-asio::awaitable<void> ReplicationSession::beat() {
-  // The kinds that a peering needs at its beginning come first.
-  co_await context_.clock.sleep(first_beat);
-  const kube::ObjectKey lease{peer_.remote_namespace, std::string(core::heartbeat_lease)};
-  while (true) {
-    const std::string patch = kube::json::serialize(core::heartbeat_patch(peer_.local, context_.clock.wall()));
-    const auto beaten = co_await provider_api_.patch(kube::resources::leases, lease, {kube::PatchType::merge, patch});
-    // The Go version has no Lease for us, and neither have providers that do not want heartbeats.
-    const bool is_unwanted = !beaten && (is_refused_access(beaten.error()) || beaten.error().is_not_found());
-    co_await context_.clock.sleep(is_unwanted ? unwanted_pause : core::heartbeat_interval);
-  }
 }
 
 void ReplicationSession::on_end(std::function<void()> handler) {
@@ -190,10 +181,10 @@ void ReplicationSession::report_failed(const Kind& kind, const kube::Object& loc
 
 bool ReplicationSession::may_report_refusal(const Kind& kind, const kube::Object& local) {
   const kube::TimePoint now = context_.clock.now();
-  auto& told = memory_[{std::string(kind.resource.plural), local.key()}].reported_refusal;
+  auto& reported = memory_[{std::string(kind.resource.plural), local.key()}].reported_refusal;
   // The provider may change the size, and with it the message, as often as it likes.
-  if (told && now - *told < refusal_reported_again) return false;
-  told = now;
+  if (reported && now - *reported < refusal_reported_again) return false;
+  reported = now;
   return true;
 }
 
@@ -213,109 +204,164 @@ Outcome ReplicationSession::failed_at_home(const Kind& kind, const kube::Object&
 }
 
 Outcome ReplicationSession::failed(const Kind& kind, const kube::Object& local, kube::Failure failure) {
-  refused_ = refused_ || failure.is_forbidden();
+  if (failure.is_forbidden()) probe_.note_refused();
   report_failed(kind, local, failure, not_replicated);
   return Outcome::retry(std::move(failure));
 }
 
+void ReplicationSession::forget(const kube::WorkKey& work) {
+  memory_.erase(work);
+  orders_.forget(work);
+}
+
+asio::awaitable<Outcome> ReplicationSession::work_on(kube::WorkKey work) {
+  Outcome outcome = co_await reconcile(work);
+  const Kind& kind = kind_of(work);
+  auto local = kind.home->find(work.object);
+  // Providers that have taken our rights away, or are gone for good, are not asked.
+  if (local && (local->is_deleting() || probe_.is_withdrawn() == true || peer_lost_ ||
+                !core::is_for_peer(*local, peer_) || !core::is_ready_to_replicate(kind.resource, *local)))
+    local.reset();
+  orders_.see(work, local, kind.provider->find({peer_.remote_namespace, work.object.name}));
+  orders_.note_end(work, outcome.failure().has_value());
+  co_return std::move(outcome);
+}
+
+bool ReplicationSession::Pair::is_current() const {
+  return same(local, kind.home->find(work.object)) && same(remote, kind.provider->find(remote_key));
+}
+
 asio::awaitable<Outcome> ReplicationSession::reconcile(kube::WorkKey work) {
   Kind& kind = kind_of(work);
-  const kube::ObjectKey key = work.object;
-  const kube::ObjectKey remote_key{peer_.remote_namespace, key.name};
-  auto local = kind.home->find(key);
-  auto remote = kind.provider->find(remote_key);
-  TwinDataGuard::Judgement judged;
-  if (!remote && kind.resource == api::kinds::namespace_maps) guard_.forget(key);
-  if (is_guarded(kind, remote)) {
-    judged = co_await guard_.judge(local, *remote);
-    // Changes meanwhile are judged again.
-    if (!same(local, kind.home->find(key)) || !same(remote, kind.provider->find(remote_key)))
-      co_return Outcome::again_after(0ms);
-    if (local) {
-      auto marked = co_await mark_kept(kind, *local, judged);
-      if (!marked) co_return failed_at_home(kind, *local, std::move(marked.error()), no_status);
-      // The cache enqueues the map.
-      if (*marked) co_return Outcome::done();
-      report_kept(work, *local, judged.kept);
-    }
-  }
-  const std::vector<api::WantedNamespace> missing = look_for_missing(work, local, remote);
-  core::ReplicationPlan plan = core::plan_replication(kind.resource,
-                                                      {.local = local ? &*local : nullptr,
-                                                       .remote = remote ? &*remote : nullptr,
-                                                       .local_known = kind.home->has_synced(),
-                                                       .remote_known = kind.provider->has_synced(),
-                                                       .peer_lost = peer_lost_,
-                                                       .missing = missing,
-                                                       .kept = judged.kept},
-                                                      peer_);
-  if (std::holds_alternative<action::Remove>(plan)) {
-    KUBE_CO_TRY(wanted, co_await is_wanted_live(kind, key));
-    // Changes meanwhile are planned again. A cache that has lost the replica does not prove that it is gone: the labels
-    // by which it is watched may be damaged.
-    if (wanted || !same(remote, kind.provider->find(remote_key))) co_return Outcome::again_after(0ms);
-    co_return co_await end(kind, key, Witness::cache);
-  }
-  if (auto* held = std::get_if<action::Hold>(&plan))
-    co_return co_await hold(kind, work, std::move(*held), std::move(judged.kept));
-  if (const auto* release = std::get_if<action::Release>(&plan))
-    co_return co_await end(kind, key, release->confirm_absence ? Witness::provider : Witness::nobody);
-  if (!local) {
-    memory_.erase(work);
+  const kube::ObjectKey remote_key{peer_.remote_namespace, work.object.name};
+  Pair pair{.kind = kind,
+            .work = work,
+            .remote_key = remote_key,
+            .local = kind.home->find(work.object),
+            .remote = kind.provider->find(remote_key)};
+  if (auto ended = co_await judge_twins(pair)) co_return std::move(*ended);
+  pair.missing = look_for_missing(work, pair.local, pair.remote);
+  core::ReplicationPlan plan = plan_for(pair);
+  if (auto ended = co_await end_by_plan(pair, plan)) co_return std::move(*ended);
+  if (!pair.local) {
+    forget(work);
     // The completion of the caches enqueues every key, and the removal of a replica is an event.
     co_return Outcome::done();
   }
-  if (std::holds_alternative<action::AwaitEnd>(plan)) {
-    Memory& memory = memory_[work];
-    const kube::TimePoint now = context_.clock.now();
-    if (!memory.ending_seen) memory.ending_seen = now;
-    if (const kube::Duration waited = now - *memory.ending_seen; waited < look_again && !memory.refused_since)
-      co_return Outcome::again_after(look_again - waited);
-    memory.ending_seen = now;
-    co_return co_await end(kind, key, Witness::provider);
-  }
+  if (std::holds_alternative<action::AwaitEnd>(plan)) co_return co_await await_end(pair);
   memory_[work].refused_since.reset();
   memory_[work].ending_seen.reset();
   if (std::holds_alternative<action::Guard>(plan)) {
     // The cache shows the object with its finalizer, which enqueues this key.
-    auto guarded = co_await add_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object);
-    if (!guarded) co_return failed_at_home(kind, *local, std::move(guarded.error()), not_replicated);
+    auto guarded =
+        co_await add_finalizer(context_.home.api(), *kind.home, *pair.local, api::finalizers::replicated_object);
+    if (!guarded) co_return failed_at_home(kind, *pair.local, std::move(guarded.error()), not_replicated);
     co_return Outcome::done();
   }
   if (auto* made = std::get_if<action::Create>(&plan))
-    co_return co_await create(kind, std::move(*local), std::move(made->replica));
-  if (auto* follow = std::get_if<action::Follow>(&plan)) {
-    if (follow->update) {
-      auto updated = co_await update(kind, work, std::move(*follow->update));
-      if (!updated) co_return failed(kind, *local, std::move(updated.error()).in("updating the replica"));
-    }
-    if (const std::string why = follow->status ? core::refuse_status(kind.resource, *remote) : ""; !why.empty()) {
-      report_refused_status(kind, *local, why);
-    } else if (follow->status) {
-      auto written = co_await write_status(kind, work, std::move(*follow->status));
-      if (!written) co_return failed_at_home(kind, *local, std::move(written.error()), no_status);
-    }
-  }
-  const auto& trouble = kind.provider->trouble();
-  const bool is_too_much = trouble && trouble->code() == kube::Errc::too_large;
-  if ((is_too_much || !kind.provider->has_synced()) && core::is_for_peer(*local, peer_)) {
-    if (trouble) report_failed(kind, *local, *trouble, not_replicated);
-    if (!kind.provider->has_synced()) co_return Outcome::again_after(unknown_pause);
-  }
-  if (judged.failure) co_return failed(kind, *local, std::move(*judged.failure));
-  // There is no event when a missing twin begins to count as gone, and none when claims in a kept twin are removed.
-  std::optional<kube::Duration> next;
-  if (!missing.empty()) next = memory_[work].missing.left(context_.clock.now());
-  if (!judged.kept.empty())
-    next = std::min(next.value_or(look_again), judged.is_complete          ? look_again
-                                               : are_all_seen(judged.kept) ? next_looks_again
-                                                                           : next_looks);
+    co_return co_await create(kind, std::move(*pair.local), std::move(made->replica));
+  if (auto* changed = std::get_if<action::Follow>(&plan))
+    if (auto ended = co_await follow(pair, std::move(*changed))) co_return std::move(*ended);
+  if (auto ended = look_at_cache(pair)) co_return std::move(*ended);
+  if (pair.judged.failure) co_return failed(kind, *pair.local, std::move(*pair.judged.failure));
+  const auto next = next_look(pair);
   co_return next ? Outcome::again_after(*next) : Outcome::done();
 }
 
+asio::awaitable<std::optional<Outcome>> ReplicationSession::judge_twins(Pair& pair) {
+  const Kind& kind = pair.kind;
+  if (!pair.remote && kind.resource == api::kinds::namespace_maps) guard_.forget(pair.work.object);
+  if (!is_guarded(kind, pair.remote)) co_return std::nullopt;
+  pair.judged = co_await guard_.judge(pair.local, *pair.remote);
+  // Changes meanwhile are judged again.
+  if (!pair.is_current()) co_return Outcome::again_after(0ms);
+  if (!pair.local) co_return std::nullopt;
+  auto marked = co_await mark_kept(kind, *pair.local, pair.judged);
+  if (!marked) co_return failed_at_home(kind, *pair.local, std::move(marked.error()), no_status);
+  // The cache enqueues the map.
+  if (*marked) co_return Outcome::done();
+  report_kept(pair.work, *pair.local, pair.judged.kept);
+  co_return std::nullopt;
+}
+
+core::ReplicationPlan ReplicationSession::plan_for(const Pair& pair) const {
+  return core::plan_replication(pair.kind.resource,
+                                {.local = pair.local ? &*pair.local : nullptr,
+                                 .remote = pair.remote ? &*pair.remote : nullptr,
+                                 .local_known = pair.kind.home->has_synced(),
+                                 .remote_known = pair.kind.provider->has_synced(),
+                                 .peer_lost = peer_lost_,
+                                 .missing = pair.missing,
+                                 .kept = pair.judged.kept},
+                                peer_);
+}
+
+asio::awaitable<std::optional<Outcome>> ReplicationSession::end_by_plan(Pair& pair, core::ReplicationPlan& plan) {
+  const kube::ObjectKey key = pair.work.object;
+  if (std::holds_alternative<action::Remove>(plan)) {
+    auto wanted = co_await is_wanted_live(pair.kind, key);
+    if (!wanted) co_return Outcome::retry(std::move(wanted.error()));
+    // Changes meanwhile are planned again. A cache that has lost the replica does not prove that it is gone: the labels
+    // by which it is watched may be damaged.
+    if (*wanted || !same(pair.remote, pair.kind.provider->find(pair.remote_key))) co_return Outcome::again_after(0ms);
+    co_return co_await end(pair.kind, key, Witness::cache);
+  }
+  if (auto* held = std::get_if<action::Hold>(&plan))
+    co_return co_await hold(pair.kind, pair.work, std::move(*held), std::move(pair.judged.kept));
+  if (const auto* release = std::get_if<action::Release>(&plan))
+    co_return co_await end(pair.kind, key, release->confirm_absence ? Witness::provider : Witness::nobody);
+  co_return std::nullopt;
+}
+
+asio::awaitable<Outcome> ReplicationSession::await_end(const Pair& pair) {
+  Memory& memory = memory_[pair.work];
+  const kube::TimePoint now = context_.clock.now();
+  if (!memory.ending_seen) memory.ending_seen = now;
+  if (const kube::Duration waited = now - *memory.ending_seen; waited < look_again && !memory.refused_since)
+    co_return Outcome::again_after(look_again - waited);
+  memory.ending_seen = now;
+  co_return co_await end(pair.kind, pair.work.object, Witness::provider);
+}
+
+asio::awaitable<std::optional<Outcome>> ReplicationSession::follow(const Pair& pair, action::Follow plan) {
+  const Kind& kind = pair.kind;
+  if (plan.update) {
+    auto updated = co_await update(kind, pair.work, std::move(*plan.update));
+    if (!updated) co_return failed(kind, *pair.local, std::move(updated.error()).in("updating the replica"));
+  }
+  if (!plan.status) co_return std::nullopt;
+  if (const std::string why = core::refuse_status(kind.resource, *pair.remote); !why.empty()) {
+    report_refused_status(kind, *pair.local, why);
+    co_return std::nullopt;
+  }
+  auto written = co_await write_status(kind, pair.work, std::move(*plan.status));
+  if (!written) co_return failed_at_home(kind, *pair.local, std::move(written.error()), no_status);
+  co_return std::nullopt;
+}
+
+std::optional<Outcome> ReplicationSession::look_at_cache(const Pair& pair) {
+  const auto& trouble = pair.kind.provider->trouble();
+  const bool is_too_much = trouble && trouble->code() == kube::Errc::too_large;
+  if ((!is_too_much && pair.kind.provider->has_synced()) || !core::is_for_peer(*pair.local, peer_)) return std::nullopt;
+  if (trouble) report_failed(pair.kind, *pair.local, *trouble, not_replicated);
+  if (!pair.kind.provider->has_synced()) return Outcome::again_after(unknown_pause);
+  return std::nullopt;
+}
+
+std::optional<kube::Duration> ReplicationSession::next_look(const Pair& pair) {
+  std::optional<kube::Duration> next;
+  if (!pair.missing.empty()) next = memory_[pair.work].missing.left(context_.clock.now());
+  const TwinDataGuard::Judgement& judged = pair.judged;
+  if (judged.kept.empty()) return next;
+  const kube::Duration kept_again = judged.is_complete          ? look_again
+                                    : are_all_seen(judged.kept) ? next_looks_again
+                                                                : next_looks;
+  return std::min(next.value_or(look_again), kept_again);
+}
+
 bool ReplicationSession::is_guarded(const Kind& kind, const std::optional<kube::Object>& remote) const {
-  return kind.resource == api::kinds::namespace_maps && kind.home->has_synced() && !peer_lost_ && withdrawn_ != true &&
-         remote && !remote->is_deleting() && core::is_replica(*remote, peer_);
+  return kind.resource == api::kinds::namespace_maps && kind.home->has_synced() && !peer_lost_ &&
+         probe_.is_withdrawn() != true && remote && !remote->is_deleting() && core::is_replica(*remote, peer_);
 }
 
 asio::awaitable<kube::Result<bool>> ReplicationSession::mark_kept(const Kind& kind, kube::Object local,
@@ -333,17 +379,17 @@ asio::awaitable<kube::Result<bool>> ReplicationSession::mark_kept(const Kind& ki
 
 void ReplicationSession::report_kept(const kube::WorkKey& work, const kube::Object& local,
                                      std::vector<core::KeptTwin> kept) {
-  const auto before = std::exchange(memory_[work].told, {});
-  auto& told = memory_[work].told;
+  const auto before = std::exchange(memory_[work].reported, {});
+  auto& reported = memory_[work].reported;
   for (core::KeptTwin& twin : kept) {
     const auto known = before.find(twin.local);
     const bool is_known = known != before.end() && known->second == twin.why;
     // The twins were not looked at (again) yet.
-    if (twin.why.empty() && known != before.end()) told.insert(*known);
+    if (twin.why.empty() && known != before.end()) reported.insert(*known);
     // A twin that is not reported now is reported by the next look; the annotation names them all.
     if (twin.why.empty() || (!is_known && !budget_->best_effort.try_take())) continue;
     if (!is_known) context_.events.warning(local, api::kinds::namespace_maps, api::reasons::twin_holds_data, twin.why);
-    told.insert_or_assign(std::move(twin.local), std::move(twin.why));
+    reported.insert_or_assign(std::move(twin.local), std::move(twin.why));
   }
 }
 
@@ -366,15 +412,15 @@ asio::awaitable<Outcome> ReplicationSession::hold(const Kind& kind, kube::WorkKe
     auto created = co_await context_.home.api().create(kind.resource, map);
     if (!created && created.error().is_already_exists())
       created = co_await context_.home.api().get(kind.resource, work.object);
-    if (!created) co_return Outcome::retry(std::move(created.error()).in("saying at home what stays at the provider"));
+    if (!created) co_return Outcome::retry(std::move(created.error()).in("noting at home what stays at the provider"));
     log_.info("a NamespaceMap is at home again for remote namespaces that hold data", {{"object", work.object}});
     kind.home->observe(std::move(*created));
   } else if (plan.restore && !local && !names.empty()) {
-    constexpr std::string_view told =
+    constexpr std::string_view line =
         "a NamespaceMap that this cluster does not know stays at the provider, because "
         "its remote namespaces may hold data: delete it there if they do not";
-    if (const auto held_back = unknown_maps_.note(told, context_.clock.now()))
-      log_.warn(told, {{"object", work.object}, {"others_since", *held_back}});
+    if (const auto held_back = unknown_maps_.note(line, context_.clock.now()))
+      log_.warn(line, {{"object", work.object}, {"others_since", *held_back}});
   }
   co_return Outcome::again_after(are_all_seen(kept) ? look_again : 1s);
 }
@@ -445,15 +491,15 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
   const auto local = kind.home->find(key);
   if (failure) {
     if (!is_refused_access(*failure) || !local) co_return Outcome::retry(std::move(*failure));
-    refused_ = true;
+    probe_.note_refused();
     const kube::TimePoint now = context_.clock.now();
     auto& since = memory_[work].refused_since;
     if (!since) since = now;
-    if (withdrawn_ != true && now - *since < refusal_patience) co_return Outcome::again_after(refusal_pause);
+    if (probe_.is_withdrawn() != true && now - *since < refusal_patience) co_return Outcome::again_after(refusal_pause);
     log_.warn("the provider refuses to be asked about the replica, which is left to it",
               {{"kind", kind.resource.kind}, {"object", remote_key}, {"error", *failure}});
   }
-  memory_.erase(work);
+  forget(work);
   if (!local || (!local->is_deleting() && core::is_for_peer(*local, peer_))) co_return Outcome::done();
   KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *kind.home, *local, api::finalizers::replicated_object));
   co_return Outcome::done();
@@ -462,7 +508,7 @@ asio::awaitable<Outcome> ReplicationSession::end(const Kind& kind, kube::ObjectK
 asio::awaitable<Outcome> ReplicationSession::create(const Kind& kind, kube::Object local, kube::Object replica) {
   const kube::ObjectKey remote_key = replica.key();
   auto created = co_await provider_api_.create(kind.resource, replica);
-  note_taking({std::string(kind.resource.plural), local.key()}, created ? nullptr : &created.error());
+  orders_.note_taking({std::string(kind.resource.plural), local.key()}, created ? nullptr : &created.error());
   if (created) {
     log_.info("replica created", {{"kind", kind.resource.kind}, {"object", remote_key}});
     kind.provider->observe(std::move(*created));
@@ -504,7 +550,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
   std::string text = kube::json::serialize(patch);
   if (memory_[work].futile_update == text) co_return kube::Result<void>();
   auto patched = co_await provider_api_.patch(kind.resource, remote_key, {kube::PatchType::merge, text});
-  note_taking(work, patched ? nullptr : &patched.error());
+  orders_.note_taking(work, patched ? nullptr : &patched.error());
   if (!patched && patched.error().is_not_found()) {
     // The watch lags behind, or may not read any more. The change of the cache enqueues the key.
     kind.provider->observe_gone(remote_key, kube::string_at(patch, {"metadata", "uid"}));
@@ -518,8 +564,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::update(const Kind& kind,
     memory_[work].futile_update = std::move(text);
   } else {
     log_.debug("replica updated", {{"kind", kind.resource.kind}, {"object", remote_key}});
-    if (kind.resource == api::kinds::resource_slices && patch.contains("spec"))
-      memory_[work].outdated_answer = answer_digest(*patched);
+    if (kind.resource == api::kinds::resource_slices && patch.contains("spec")) orders_.note_outdated(work, *patched);
   }
   kind.provider->observe(std::move(*patched));
   co_return kube::Result<void>();
@@ -542,7 +587,7 @@ asio::awaitable<kube::Result<void>> ReplicationSession::write_status(const Kind&
 
 asio::awaitable<kube::Result<bool>> ReplicationSession::has_replicas() {
   for (const Kind& kind : kinds_) {
-    const kube::InformerScope scope = provider_scope(kind.resource);
+    const kube::InformerScope scope = scope_of_replicas(peer_, kind.resource);
     const kube::ListOptions options{.selection = scope.selection, .limit = 1};
     auto page = co_await provider_api_.list(kind.resource, scope.ns, options);
     if (!page && page.error().is_not_found()) continue;
@@ -550,86 +595,6 @@ asio::awaitable<kube::Result<bool>> ReplicationSession::has_replicas() {
     if (!page->items.empty()) co_return true;
   }
   co_return false;
-}
-
-void ReplicationSession::look_at_clock() {
-  const std::chrono::seconds now = core::settle_clock(clock_ahead_, provider_api_.clock_ahead().value_or(0s));
-  if (std::exchange(clock_ahead_, now) == now) return;
-  if (now == 0s) {
-    log_.info("the clocks agree again");
-  } else {
-    log_.warn("the clocks do not agree", {{"error", core::describe_clock(now)}});
-  }
-  if (health_changed_) health_changed_();
-}
-
-asio::awaitable<void> ReplicationSession::probe() {
-  while (true) {
-    const kube::TimePoint start = context_.clock.now();
-    auto answer = co_await provider_api_.raw("/livez", context_.settings.peering.foreign_cluster_ping_timeout);
-    const core::ProbeVerdict verdict =
-        core::judge_probe(answer ? nullptr : &answer.error(), link_->credentials_trouble(context_.clock.wall()));
-    if (answers_ != verdict.is_alive) {
-      answers_ = verdict.is_alive;
-      if (verdict.is_alive)
-        log_.info("the provider's API server answers");
-      else
-        log_.warn("the provider's API server does not answer", {{"error", verdict.error}});
-      if (verdict.is_alive) budget_->orders->wake(context_.clock.now());
-      if (health_changed_) health_changed_();
-    }
-    look_at_clock();
-    if (verdict.is_alive) {
-      co_await look_at_rights();
-    } else {
-      refused_since_.reset();
-    }
-    // There is no change of a cache when there are none any more.
-    if (provider_.trouble(kube::Errc::too_large)) enqueue_all();
-    co_await context_.clock.sleep_until(start + context_.settings.peering.foreign_cluster_ping_interval);
-  }
-}
-
-bool ReplicationSession::was_refused() const {
-  return refused_ || std::ranges::any_of(kinds_, [](const Kind& kind) {
-           const auto& trouble = kind.provider->trouble();
-           return trouble && trouble->is_forbidden();
-         });
-}
-
-asio::awaitable<void> ReplicationSession::look_at_rights() {
-  const kube::TimePoint now = context_.clock.now();
-  if (withdrawn_ == false && !was_refused() && now < next_look_at_rights_) co_return;
-  next_look_at_rights_ = now + rights_pause;
-  // A policy of the provider may refuse one kind; with the Tenant the rights to all kinds go.
-  bool refused = true;
-  std::string why;
-  for (const Kind& kind : kinds_) {
-    const kube::InformerScope scope = provider_scope(kind.resource);
-    const kube::ListOptions one{.selection = scope.selection, .limit = 1};
-    auto page = co_await provider_api_.list(kind.resource, scope.ns, one);
-    if (!page && !page.error().is_forbidden()) {
-      // An answer interrupts the refusals, and the waiting time begins again.
-      refused_since_.reset();
-      co_return;
-    }
-    refused = refused && !page;
-    if (page) break;
-    why = page.error().text();
-  }
-  refused_ = refused;
-  if (!refused) refused_since_.reset();
-  if (refused && !refused_since_) refused_since_ = now;
-  // A session that has just begun does not know before the waiting time is over.
-  if (refused && withdrawn_ != true && now - *refused_since_ < refusal_patience) co_return;
-  const std::optional<bool> before = std::exchange(withdrawn_, refused);
-  if (before == refused) co_return;
-  if (refused) {
-    log_.warn("the provider has withdrawn our rights", {{"error", why}});
-  } else if (before) {
-    log_.info("the provider has given our rights back");
-  }
-  if (health_changed_) health_changed_();
 }
 
 }  // namespace liqo::controllers

@@ -1,4 +1,4 @@
-// Replication with one provider: three kinds, a watch for each kind on each side, and the probe of its API server.
+// Replication with one provider: three kinds, and a watch for each kind on each side.
 // Tested by test/unit/controllers/peering/replication_test.cpp.
 #pragma once
 
@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,8 @@
 #include "controllers/links/provider_budget.hpp"
 #include "controllers/links/provider_link.hpp"
 #include "controllers/links/session_workers.hpp"
-#include "controllers/peering/silence_watch.hpp"
+#include "controllers/peering/provider_probe.hpp"
+#include "controllers/peering/replication_orders.hpp"
 #include "controllers/peering/twin_data_guard.hpp"
 #include "core/peering/missing_twins.hpp"
 #include "core/peering/replication.hpp"
@@ -22,17 +22,6 @@
 #include "kube/telemetry/repeats.hpp"
 
 namespace liqo::controllers {
-
-/// How long a provider may refuse the requests that end an object. A provider that refuses them for longer has taken
-/// our rights away, and cleans up by itself. While a binding is replaced they are refused for a shorter time.
-inline constexpr kube::Duration refusal_patience = std::chrono::seconds(15);
-/// Whether the provider does not know our credentials (401) or gives them no right to this (403).
-inline bool is_refused_access(const kube::Failure& failure) {
-  return failure.http_code() == 401 || failure.http_code() == 403;
-}
-
-/// A digest of the provider's answer to a ResourceSlice.
-std::string answer_digest(const kube::Object& slice);
 
 /// Copies the objects of one tenant namespace to the tenant namespace at the provider, and brings the status back. It
 /// has its own connection, caches, workers and task group, so a provider that is unreachable or refuses does not affect
@@ -51,14 +40,14 @@ class ReplicationSession {
   /// Sets whether the provider is gone for good: nothing at home waits for it then.
   void set_peer_lost(bool lost);
   /// Whether the provider's API server answers; nothing before the first probe.
-  const std::optional<bool>& answers() const { return answers_; }
+  const std::optional<bool>& answers() const { return probe_.answers(); }
   /// By how much its clock is reported to be ahead of ours (`core::settle_clock`); 0 = nothing to report.
-  std::chrono::seconds clock_ahead() const { return clock_ahead_; }
+  std::chrono::seconds clock_ahead() const { return probe_.clock_ahead(); }
   /// Whether the provider has refused us everything in our tenant namespace there, for longer than it takes to replace
   /// a binding.
-  std::optional<bool> is_withdrawn() const { return withdrawn_; }
+  std::optional<bool> is_withdrawn() const { return probe_.is_withdrawn(); }
   /// The note about the provider, if it does not act; nothing while it is too early to judge.
-  const std::optional<core::SilenceNote>& silence() const { return silence_.note(); }
+  const std::optional<core::SilenceNote>& silence() const { return orders_.silence(); }
   /// Called when answers(), clock_ahead(), is_withdrawn() or silence() changes.
   void on_health_change(std::function<void()> handler) { health_changed_ = std::move(handler); }
   /// The error that ended one of its workers, so that the session has to be restarted; "" = all run.
@@ -85,25 +74,37 @@ class ReplicationSession {
     std::string futile_update, futile_status;         ///< patches that changed nothing when they were sent
     std::optional<kube::TimePoint> reported_refusal;  ///< when a surplus at the provider was last reported
     core::MissingTwins missing;                       ///< of a NamespaceMap
-    std::map<std::string, std::string> told;  ///< of a NamespaceMap: what was reported of a twin, by its namespace
-    /// For a ResourceSlice whose request has changed since it was answered: a digest of that answer.
-    std::optional<std::string> outdated_answer;
+    std::map<std::string, std::string> reported;  ///< of a NamespaceMap: what was reported of a twin, by its namespace
+  };
+  /// An object that is being reconciled, as the caches had it on both sides.
+  struct Pair {
+    const Kind& kind;
+    kube::WorkKey work;
+    kube::ObjectKey remote_key;
+    std::optional<kube::Object> local, remote;
+    TwinDataGuard::Judgement judged = {};
+    std::vector<api::WantedNamespace> missing = {};  ///< twins that the provider does not show at the moment
+    /// Whether both sides are still as they were.
+    bool is_current() const;
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
+  /// Has the twins judged that the replica of a map would take along. Returns the Outcome that ends the reconcile, if
+  /// it does not go on.
+  asio::awaitable<std::optional<kube::Outcome>> judge_twins(Pair& pair);
+  core::ReplicationPlan plan_for(const Pair& pair) const;
+  /// Carries out a plan by which the replica goes, or is gone; nothing if the plan is another one.
+  asio::awaitable<std::optional<kube::Outcome>> end_by_plan(Pair& pair, core::ReplicationPlan& plan);
+  /// Looks for the replica from time to time, if its end has not been seen.
+  asio::awaitable<kube::Outcome> await_end(const Pair& pair);
+  /// Updates the replica, and takes its status over. Returns the Outcome if that has failed.
+  asio::awaitable<std::optional<kube::Outcome>> follow(const Pair& pair, core::replication_action::Follow plan);
+  /// Reports that the provider cannot be read. Returns the Outcome that ends the reconcile, if its cache is incomplete.
+  std::optional<kube::Outcome> look_at_cache(const Pair& pair);
+  /// How soon to look again, without an event: when a missing twin begins to count as gone, or claims in a kept twin
+  /// may have been removed.
+  std::optional<kube::Duration> next_look(const Pair& pair);
   /// Reconciles an object, and notes what the provider has to act on.
   asio::awaitable<kube::Outcome> work_on(kube::WorkKey work);
-  /// Notes which parts of an object wait for the provider.
-  void see_orders(const kube::WorkKey& work);
-  /// Notes whether a slice waits for the provider; `local`: as it is at home, if it is still for this provider.
-  void see_slice(const kube::WorkKey& work, const std::optional<kube::Object>& local);
-  /// Notes whether the provider's API server could take a replica; null = it has.
-  void note_taking(const kube::WorkKey& work, const kube::Failure* failure);
-  /// Notifies the subscribers of the note about the provider. `is_news`: reports it to each waiting slice, too.
-  void report_silence(bool is_news);
-  /// The note in the ForeignCluster of the provider.
-  core::SilenceNote standing_silence() const;
-  /// The namespace of the Lease of the provider's leader, as far as it is declared.
-  std::string declared_namespace() const;
   /// The twins of a NamespaceMap that the provider does not show at the moment.
   std::vector<api::WantedNamespace> look_for_missing(const kube::WorkKey& work,
                                                      const std::optional<kube::Object>& local,
@@ -131,13 +132,6 @@ class ReplicationSession {
   asio::awaitable<kube::Result<void>> write_status(const Kind& kind, kube::WorkKey work, kube::json::object patch);
   /// Reports that a status does not come home; `why`: a clause.
   void report_refused_status(const Kind& kind, const kube::Object& local, const std::string& why);
-  asio::awaitable<void> probe();
-  void look_at_clock();
-  /// Asks the provider about our rights if something was refused: nothing else shows that they are gone, or back.
-  asio::awaitable<void> look_at_rights();
-  bool was_refused() const;
-  /// Sends heartbeats to the provider from time to time.
-  asio::awaitable<void> beat();
   /// Reports what an object cannot do because of a failure that lasts until a person acts.
   void report_failed(const Kind& kind, const kube::Object& local, const kube::Failure& failure, std::string_view what);
   /// Whether it is time to report an object of which the provider has more than is accepted; if so, that counts as
@@ -148,10 +142,17 @@ class ReplicationSession {
                                std::string_view what);
   /// Ends a reconcile after the provider has refused a request, or could not answer it.
   kube::Outcome failed(const Kind& kind, const kube::Object& local, kube::Failure failure);
+  /// Forgets what is remembered of an object.
+  void forget(const kube::WorkKey& work);
+  /// Watches each kind on both sides.
+  void watch_kinds();
+  /// Whether the provider refuses to let us read a kind.
+  bool is_read_refused() const;
+  /// Notifies the owner: see on_health_change().
+  void notify();
   Kind& kind_of(const kube::WorkKey& work);
   void enqueue(const Kind& kind, const std::string& name);
   void enqueue_all();
-  kube::InformerScope provider_scope(const kube::Resource& resource) const;
 
   core::ReplicationPeer peer_;
   Context context_;
@@ -166,19 +167,10 @@ class ReplicationSession {
   std::vector<Kind> kinds_;
   std::map<kube::WorkKey, Memory> memory_;
   bool peer_lost_ = false;
-  std::optional<bool> answers_;
-  std::chrono::seconds clock_ahead_{0};
-  bool refused_ = false;
-  std::optional<bool> withdrawn_;
-  std::optional<kube::TimePoint> refused_since_;
-  kube::TimePoint next_look_at_rights_{};
+  ProviderProbe probe_;
   std::function<void()> health_changed_;
-  kube::InformerHandle foreign_clusters_;
-  OrderBook orders_;
-  std::map<std::string, std::set<std::string>> asked_;  ///< the namespaces for whose twins a map asks
-  std::set<kube::WorkKey> not_taken_;  ///< those whose last replica the server of the provider could not take
   kube::Controller controller_;
-  SilenceWatch silence_;
+  ReplicationOrders orders_;
   SessionWorkers workers_;
   kube::Log log_;
 };

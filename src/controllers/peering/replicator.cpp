@@ -179,30 +179,30 @@ std::chrono::seconds Replicator::clock_ahead(std::string_view cluster) const {
 }
 
 std::optional<std::string> Replicator::withdrawal(std::string_view cluster) const {
-  std::optional<std::string> told;
+  std::optional<std::string> words;
   bool is_known = true;
   for (const auto& [key, peer] : peers_) {
     if (key.name != cluster || !peer.session) continue;
     const auto withdrawn = peer.session->is_withdrawn();
     // A Secret that an older peering has left does not replace the one that works.
     if (withdrawn == false) return std::string();
-    if (withdrawn == true) told = core::describe_withdrawal(cluster, peer.session->peer().remote_namespace);
+    if (withdrawn == true) words = core::describe_withdrawal(cluster, peer.session->peer().remote_namespace);
     is_known = is_known && withdrawn;
   }
-  return is_known ? told : std::nullopt;
+  return is_known ? words : std::nullopt;
 }
 
 std::optional<core::SilenceNote> Replicator::silence(std::string_view cluster) const {
-  std::optional<core::SilenceNote> told;
+  std::optional<core::SilenceNote> note;
   for (const auto& [key, peer] : peers_)
-    if (key.name == cluster && peer.session && peer.session->silence() && (!told || told->words.empty()))
-      told = peer.session->silence();
-  if (told) return told;
+    if (key.name == cluster && peer.session && peer.session->silence() && (!note || note->words.empty()))
+      note = peer.session->silence();
+  if (note) return note;
   const kube::TimePoint now = context_.clock.now();
   for (const auto& [key, peer] : peers_)
     if (key.name == cluster && !peer.session && peer.unheard_since && now - *peer.unheard_since >= unheard_patience)
-      told.emplace();
-  return told;
+      note.emplace();
+  return note;
 }
 
 void Replicator::see_unheard(const PeerKey& key) {
@@ -419,6 +419,20 @@ bool Replicator::goes_on_with(Peer& peer, const kube::Object& secret) {
   return true;
 }
 
+asio::awaitable<kube::Result<void>> Replicator::release_others(PeerKey key, std::vector<kube::Object> secrets) {
+  for (std::size_t i = 1; i < secrets.size(); ++i) {
+    if (secrets[i].is_deleting()) {
+      KUBE_CO_TRYV(co_await set_finalizer(secrets[i], false));
+    } else {
+      context_.events.warning(secrets[i], kube::resources::secrets, api::reasons::credentials_unusable,
+                              "Secret " + std::string(secrets[i].name()) + " is not used, because Secret " +
+                                  std::string(secrets.front().name()) + " of this namespace is for " + key.name +
+                                  " too; delete one of them");
+    }
+  }
+  co_return kube::Result<void>();
+}
+
 asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
   const PeerKey key = work.object;
   if (!knows_secrets_of(key.ns)) co_return Outcome::done();  // their completion enqueues it
@@ -437,16 +451,7 @@ asio::awaitable<Outcome> Replicator::reconcile_peer(kube::WorkKey work) {
     co_return Outcome::done();
   }
   const kube::Object& secret = secrets.front();
-  for (std::size_t i = 1; i < secrets.size(); ++i) {
-    if (secrets[i].is_deleting()) {
-      KUBE_CO_TRYV(co_await set_finalizer(secrets[i], false));
-    } else {
-      context_.events.warning(secrets[i], kube::resources::secrets, api::reasons::credentials_unusable,
-                              "Secret " + std::string(secrets[i].name()) + " is not used, because Secret " +
-                                  std::string(secret.name()) + " of this namespace is for " + key.name +
-                                  " too; delete one of them");
-    }
-  }
+  KUBE_CO_TRYV(co_await release_others(key, secrets));
   if (!secret.is_deleting() && !secret.has_finalizer(api::finalizers::replication_credentials) &&
       !tenants_.is_ending(key.ns)) {
     // The rights come first: without them the finalizer could not be removed.

@@ -60,9 +60,12 @@ class Replicator final : public Runnable {
   struct Peer : SessionSlot<ReplicationSession> {
     std::optional<std::string> trouble;            ///< why there is no session
     std::optional<kube::TimePoint> refused_since;  ///< when the provider began to refuse the last look
-    std::optional<kube::TimePoint> unheard_since;  ///< since when no session can tell whether the provider is silent
+    std::optional<kube::TimePoint> unheard_since;  ///< since when no session knows whether the provider is silent
   };
   asio::awaitable<kube::Outcome> reconcile_peer(kube::WorkKey work);
+  /// Lets go those Secrets of a peer that are being deleted, and reports the others. The first one is used, and left
+  /// alone.
+  asio::awaitable<kube::Result<void>> release_others(PeerKey key, std::vector<kube::Object> secrets);
   asio::awaitable<kube::Outcome> reconcile_orphan(kube::WorkKey work);
   asio::awaitable<kube::Outcome> close(PeerKey key, kube::Object secret);
   kube::Result<core::ReplicationPeer> check(const PeerKey& key, const kube::Object& secret) const;

@@ -1,14 +1,12 @@
 #include "controllers/peering/tenant.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <utility>
 
 #include "controllers/common/ensure_binding.hpp"
 #include "controllers/common/guarded_write.hpp"
 #include "controllers/common/is_older.hpp"
-#include "controllers/common/scopes.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/common/secret_bytes.hpp"
@@ -34,14 +32,7 @@ using kube::Outcome;
 namespace json = kube::json;
 namespace labels = api::labels;
 
-/// The number of ShadowPods that are deleted at a time, so that a big tenant does not occupy a worker for long.
-constexpr std::size_t max_deletions = 200;
 constexpr kube::Duration max_wait = 24h;
-/// Index of drained Tenants, by their cluster.
-constexpr std::string_view drained_cluster = "drained-cluster", any_cluster = "*";
-/// Index of twins by their consumer: by the labels of namespaces, which are ours; those of a ShadowPod are the
-/// consumer's.
-constexpr std::string_view twins_of_consumer = "twins-of-consumer";
 /// The pause between two looks whether a binding of others is gone: these are not watched.
 constexpr kube::Duration namesake_pause = 30s;
 
@@ -58,50 +49,34 @@ TenantController::TenantController(TenantNamespaces& namespaces, Context context
       issuer_(context_),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
-      shadow_pods_(context_.home.acquire({.resource = api::kinds::shadow_pods})),
-      pods_(context_.home.acquire(scope_of_consumer_pods())),
       consumer_namespaces_(
           context_.home.acquire({.resource = kube::resources::namespaces,
                                  .selection = {.label_selector = std::string(labels::remote_cluster_id)}})),
       cluster_bindings_(
           context_.home.acquire({.resource = api::kinds::cluster_role_bindings, .selection = core::kept_by_liqo()})),
-      controller_(context_, {.name = "tenant"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
+      namesakes_(cluster_bindings_, context_),
+      drain_(namespaces, context_),
+      heartbeat_(tenants_, context_),
+      policies_(namespaces, context_),
+      controller_(context_, {.name = "tenant"}, [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      leader_bindings_(namespaces, tenants_, controller_, context_) {
   const auto all = [this] { controller_.enqueue_all(tenants_->store()); };
-  consumer_namespaces_->add_index(std::string(twins_of_consumer),
-                                  [](const kube::Object& ns, std::vector<std::string>& values) {
-                                    if (const auto consumer = core::consumer_of_twin(ns); !consumer.empty())
-                                      values.emplace_back(consumer);
-                                  });
-  tenants_->add_index(std::string(drained_cluster), [](const kube::Object& tenant, std::vector<std::string>& values) {
-    const api::Tenant view(tenant);
-    if (view.condition() != api::TenantCondition::drained) return;
-    values.emplace_back(view.cluster_id());
-    values.emplace_back(any_cluster);
-  });
   controller_.watch(
       tenants_,
       [this](const kube::Change& tenant) {
         const kube::Object* before = tenant.previous();
-        if (before && (!tenant.now || tenant.now->uid() != before->uid())) {
-          reported_conditions_.erase(std::string(before->uid()));
-          reported_namesakes_.erase(std::string(before->uid()));
-          reported_policies_.erase(std::string(before->uid()));
-          heartbeats_.erase(std::string(before->uid()));
-          deleted_up_to_.erase(std::string(before->uid()));
-        }
-        if (before && !tenant.now) see_bindings_to_leader();
+        if (before && (!tenant.now || tenant.now->uid() != before->uid())) forget(before->uid());
+        if (before && !tenant.now) leader_bindings_.see_all();
         controller_.enqueue_all(tenants_->store(), tenant.key.ns);
       },
       all);
   controller_.watch(slices_, [this](const kube::ObjectKey& key) { see_slice(key); }, all);
-  controller_.watch(shadow_pods_, [this](const kube::ObjectKey& key) { see_shadow_pod(key); }, all);
-  controller_.watch(pods_, [this](const kube::ObjectKey& key) { see_pod(key); }, all);
+  drain_.watched_by(controller_);
   controller_.watch(cluster_bindings_, [all](const kube::ObjectKey&) { all(); }, all);
-  controller_.watch(consumer_namespaces_, [](const kube::ObjectKey&) {}, all);
-  controller_.reads(namespaces_);
+  controller_.reads(namespaces_, consumer_namespaces_);
   namespaces_.subscribe_bindings([this](const kube::ObjectKey& key) {
     controller_.enqueue_all(tenants_->store(), key.ns);
-    if (key.ns == context_.settings.liqo_namespace) see_binding_to_leader(key);
+    leader_bindings_.see(key);
   });
   namespaces_.subscribe([this](const kube::ObjectKey& key) {
     if (key.name.empty() || key.name == core::nonce_secret || key.name == core::certificate_secret_name(""))
@@ -120,24 +95,12 @@ void TenantController::see_slice(const kube::ObjectKey& key) {
   }
 }
 
-void TenantController::see_shadow_pod(const kube::ObjectKey& shadow_key) {
-  if (tenants_->store().keys(drained_cluster, any_cluster).empty()) return;
-  const auto ns = consumer_namespaces_->find({"", shadow_key.ns});
-  if (!ns) return;
-  const auto drained = tenants_->store().keys(drained_cluster, ns->label(labels::remote_cluster_id));
-  if (drained.empty()) return;
-  const auto shadow = shadow_pods_->find(shadow_key);
-  if (!shadow || shadow->is_deleting()) return;
-  for (const kube::ObjectKey& key : drained) controller_.enqueue({key.ns, key});
-}
-
-void TenantController::see_pod(const kube::ObjectKey& pod_key) {
-  if (tenants_->store().keys(drained_cluster, any_cluster).empty()) return;
-  const auto ns = consumer_namespaces_->find({"", pod_key.ns});
-  if (!ns) return;
-  const auto pod = pods_->find(pod_key);
-  for (const kube::ObjectKey& key : tenants_->store().keys(drained_cluster, ns->label(labels::remote_cluster_id)))
-    if (pod && outlives_drain(*pod, drain_grace(key.ns))) controller_.enqueue({key.ns, key});
+void TenantController::forget(std::string_view uid) {
+  reported_conditions_.erase(std::string(uid));
+  namesakes_.forget(uid);
+  drain_.forget(uid);
+  heartbeat_.forget(uid);
+  policies_.forget(uid);
 }
 
 std::vector<kube::Object> TenantController::tenants_of(std::string_view ns) const {
@@ -171,14 +134,6 @@ void TenantController::report_condition(const kube::Object& tenant) {
   log_.info(line, {{"tenant", tenant.key()}, {"cluster", api::Tenant(tenant).cluster_id()}});
 }
 
-void TenantController::report_namesake(const kube::Object& tenant, std::string binding) {
-  std::string& told = reported_namesakes_[std::string(tenant.uid())];
-  if (told == binding) return;
-  told = std::move(binding);
-  log_.warn("the consumer's ID is the name of somebody in this cluster",
-            {{"tenant", tenant.key()}, {"cluster", api::Tenant(tenant).cluster_id()}, {"binding", told}});
-}
-
 bool TenantController::is_misplaced(const kube::Object& tenant) {
   const std::string consumer(api::Tenant(tenant).cluster_id());
   const std::string peer = namespaces_.peer_of(tenant.ns());
@@ -197,46 +152,17 @@ bool TenantController::is_misplaced(const kube::Object& tenant) {
   return false;
 }
 
-bool TenantController::ends_pods(const kube::Object& tenant) const {
-  const auto latest = tenants_->find(tenant.key());
-  return latest && latest->uid() == tenant.uid() && api::Tenant(*latest).condition() == api::TenantCondition::drained &&
-         !api::Tenant(*latest).keeps_pods();
-}
-
-asio::awaitable<kube::Result<bool>> TenantController::enforce_condition(kube::Object tenant) {
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> TenantController::enforce_condition(kube::Object tenant) {
   report_condition(tenant);
   const api::Tenant view(tenant);
   const std::string ns(tenant.ns()), peer(view.cluster_id());
   KUBE_CO_TRYV(co_await mark_slices(ns, peer, view.condition() != api::TenantCondition::active));
-  if (!ends_pods(tenant)) co_return false;
-  auto left = co_await delete_shadow_pods(tenant);
-  // Their pods end with them. Pods that would outlive the drain are looked for once, and not after each part.
-  if (!left || *left) co_return left;
-  KUBE_CO_TRYV(co_await shorten_grace(tenant));
-  co_return left;
-}
-
-asio::awaitable<kube::Result<bool>> TenantController::has_namesake(kube::Object tenant) {
-  const api::Tenant view(tenant);
-  const std::string peer(view.cluster_id());
-  // A consumer that was once admitted keeps its name.
-  const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
-  if (core::was_admitted(view) || cluster_bindings_->find(wide)) co_return false;
-  KUBE_CO_TRY(namesake, co_await find_namesake(peer));
-  if (namesake.empty()) co_return false;
-  // The Event does not name the binding: peering users may read it.
-  refuse(tenant, "ClusterIDTaken",
-         "in this cluster a role binding names a user or group " + peer +
-             " already, and the consumer would inherit its rights: rename either, or, where the binding is meant for "
-             "this consumer, give it the label liqo.io/remote-cluster-id=" +
-             peer + " (the log of liqod says which it is)");
-  report_namesake(tenant, std::move(namesake));
-  co_return true;
+  co_return co_await drain_.go_on(std::move(tenant));
 }
 
 asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   const kube::ObjectKey key = work.object;
-  if (is_of_leader(work)) co_return co_await forget_leftover(key);
+  if (LeaderBindings::is_binding(work)) co_return co_await leader_bindings_.reconcile(key);
   const auto found = tenants_->find(key);
   if (!found) co_return Outcome::done();
   const kube::Object& tenant = *found;
@@ -245,12 +171,12 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
   if (tenant.is_deleting()) co_return co_await tear_down(tenant, peer);
   // Nothing can be created in a namespace that is being deleted, not even an Event.
   if (namespaces_.is_ending(key.ns) || is_misplaced(tenant)) co_return Outcome::done();
-  report_policy(tenant);
+  if (const auto due = policies_.report(tenant)) controller_.enqueue_after(work, *due);
   kube::Api& home = context_.home.api();
   KUBE_CO_TRYV(co_await add_finalizer(home, *tenants_, tenant, api::finalizers::tenant));
 
-  KUBE_CO_TRY(pods_left, co_await enforce_condition(tenant));
-  KUBE_CO_TRY(has_namesake_here, co_await has_namesake(tenant));
+  KUBE_CO_TRY(next_drain, co_await enforce_condition(tenant));
+  KUBE_CO_TRY(has_namesake_here, co_await namesakes_.has_any(tenant));
   if (has_namesake_here) co_return Outcome::again_after(namesake_pause);
   std::optional<kube::WallTime> renewal;
   if (view.needs_handshake()) {
@@ -259,16 +185,16 @@ asio::awaitable<Outcome> TenantController::reconcile(kube::WorkKey work) {
       if (admitted.error().code() == kube::Errc::missing) refuse(tenant, "AuthParamsFailed", admitted.error().text());
       co_return Outcome::retry(std::move(admitted.error()));
     }
-    if (!*admitted) co_return pods_left ? Outcome::again_after(0ms) : Outcome::done();
+    if (!*admitted) co_return next_drain ? Outcome::again_after(*next_drain) : Outcome::done();
     renewal = **admitted;
   } else {
-    co_await let_see_leader(peer);
+    co_await leader_bindings_.bind(peer);
     KUBE_CO_TRYV(co_await write_status(key, std::nullopt));
   }
   KUBE_CO_TRYV(co_await ensure_binding(home, *cluster_bindings_,
                                        core::forge_cluster_role_binding(peer, core::remote_cluster_wide_role)));
-  if (pods_left) co_return Outcome::again_after(0ms);
-  KUBE_CO_TRY(heartbeat, co_await watch_heartbeat(tenant));
+  if (next_drain) co_return Outcome::again_after(*next_drain);
+  KUBE_CO_TRY(heartbeat, co_await heartbeat_.watch(tenant));
   if (!renewal && !heartbeat) co_return Outcome::done();
   // Wait in short pieces: the monotonic clock stands still while a machine sleeps, but certificates age.
   kube::Duration left = std::min(max_wait, heartbeat.value_or(max_wait));
@@ -307,7 +233,7 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
   // Rights first: a reader of the status may use them at once.
   KUBE_CO_TRYV(co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
                                        core::forge_role_binding(tenant, core::remote_control_plane_role)));
-  co_await let_see_leader(std::string(view.cluster_id()));
+  co_await leader_bindings_.bind(std::string(view.cluster_id()));
   KUBE_CO_TRYV(co_await write_status(tenant.key(), std::move(issued.auth_params)));
   if (!core::was_admitted(view))
     log_.info("tenant admitted", {{"tenant", tenant.key()}, {"cluster", view.cluster_id()}});
@@ -316,23 +242,6 @@ asio::awaitable<kube::Result<std::optional<kube::WallTime>>> TenantController::a
         tenant, api::kinds::tenants, "CertificateIssued",
         "the consumer has a certificate; it will be renewed at " + kube::format_time(issued.renew_at));
   co_return issued.renew_at;
-}
-
-asio::awaitable<kube::Result<std::string>> TenantController::find_namesake(std::string consumer) {
-  for (const kube::Resource& kind : {api::kinds::cluster_role_bindings, api::kinds::role_bindings}) {
-    std::string namesake;
-    KUBE_CO_TRYV(co_await kube::list_all(context_.home.api(), {.resource = kind, .ns = {}}, {},
-                                         [&](const kube::Object& binding) {
-                                           if (!core::is_for_namesake(binding, consumer)) return true;
-                                           const auto ns = consumer_namespaces_->find({"", std::string(binding.ns())});
-                                           if (ns && ns->label(labels::remote_cluster_id) == consumer) return true;
-                                           namesake = std::string(kind.kind) + " " + binding.key().text();
-                                           return false;
-                                         }),
-                 "looking whether the consumer's name is free");
-    if (!namesake.empty()) co_return namesake;
-  }
-  co_return std::string();
 }
 
 asio::awaitable<kube::Result<void>> TenantController::write_status(const kube::ObjectKey& key,
@@ -376,41 +285,6 @@ asio::awaitable<kube::Result<void>> TenantController::mark_slices(std::string ns
         {.body = guarded_patch(*slice, std::move(changes)), .phase = "marking a ResourceSlice"}));
   }
   co_return kube::Result<void>();
-}
-
-std::vector<kube::ObjectKey> TenantController::keys_in_twins(const kube::Informer& objects,
-                                                             std::string_view peer) const {
-  std::vector<kube::ObjectKey> keys;
-  for (const kube::ObjectKey& twin : consumer_namespaces_->store().keys(twins_of_consumer, peer))
-    std::ranges::move(objects.store().keys_in(twin.name), std::back_inserter(keys));
-  return keys;
-}
-
-asio::awaitable<kube::Result<bool>> TenantController::delete_shadow_pods(kube::Object tenant) {
-  std::size_t deleted = 0;
-  const std::string uid(tenant.uid());
-  auto keys = keys_in_twins(*shadow_pods_, api::Tenant(tenant).cluster_id());
-  std::ranges::sort(keys);
-  // ShadowPods that were deleted before may stay for their grace periods, and are not looked at each time.
-  auto next = keys.begin();
-  if (const auto before = deleted_up_to_.find(uid); before != deleted_up_to_.end())
-    next = std::ranges::upper_bound(keys, before->second);
-  deleted_up_to_.erase(uid);
-  for (; next != keys.end(); ++next) {
-    const kube::ObjectKey& key = *next;
-    const auto shadow = shadow_pods_->find(key);
-    if (!shadow || shadow->is_deleting()) continue;
-    if (++deleted > max_deletions) {
-      deleted_up_to_.insert_or_assign(uid, *std::prev(next));
-      co_return true;
-    }
-    // The Tenant may have been activated meanwhile.
-    if (!ends_pods(tenant)) co_return false;
-    KUBE_CO_TRYV(co_await kube::remove_object(
-        context_.home.api(), api::kinds::shadow_pods, key,
-        {.options = {.uid = std::string(shadow->uid())}, .phase = "deleting the drained tenant's ShadowPods"}));
-  }
-  co_return false;
 }
 
 asio::awaitable<kube::Result<void>> TenantController::remove_replicas(std::string ns, std::string peer) {
@@ -465,7 +339,7 @@ asio::awaitable<Outcome> TenantController::tear_down(kube::Object tenant, std::s
       co_return Outcome::retry(std::move(removed.error()).in("taking the consumer's rights"));
   }
   if (!other && !peer.empty()) {
-    KUBE_CO_TRYV(co_await forget_leader(peer));
+    KUBE_CO_TRYV(co_await leader_bindings_.unbind(peer));
     const kube::ObjectKey wide{"", core::cluster_role_binding_name(core::remote_cluster_wide_role, peer)};
     if (cluster_bindings_->find(wide)) {
       KUBE_CO_TRYV(co_await kube::remove_object(home, api::kinds::cluster_role_bindings, wide,

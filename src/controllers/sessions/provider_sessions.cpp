@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controllers/common/older_namesake.hpp"
+#include "core/common/names.hpp"
 #include "kube/async/finally.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/reasons.hpp"
@@ -32,6 +33,17 @@ kube::Failure lost_again(const std::string& cluster, const std::string& loss) {
               " ends again and again because of an error in liqod, and is restarted each time: " + loss};
 }
 
+/// Finds errors in the VirtualNode itself.
+std::optional<kube::Failure> why_invalid(const VirtualNode& virtual_node) {
+  const std::string cluster(virtual_node.cluster_id());
+  if (auto name = core::check_node_name(virtual_node.name()); !name) return std::move(name.error());
+  if (!core::is_dns_label(cluster))
+    return kube::Failure(kube::Errc::invalid_input, "spec.clusterID is not a cluster ID: \"" + cluster + "\"");
+  if (virtual_node.kubeconfig_secret().empty())
+    return kube::Failure(kube::Errc::missing, "spec.kubeconfigSecretRef names no Secret");
+  return std::nullopt;
+}
+
 }  // namespace
 
 ProviderSessions::ProviderSessions(ConnectProvider connect, ProviderBudgets& budgets, Context context,
@@ -42,13 +54,11 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, ProviderBudgets& bud
       changed_(std::move(changed)),
       home_lists_(context.executor, max_home_lists),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
-      templates_(context),
+      inputs_(context, {.changed = [this](const kube::ObjectKey& key) { enqueue(key); },
+                        .all_changed = [this] { enqueue_all(); }}),
       controller_(context, {.name = "provider-session"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_("virtual-node") {
-  const auto all = [this] {
-    for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
-  };
   index_by_node_name(*virtual_nodes_);
   // A VirtualNode that is deleted or created may leave the session of its name to another one, or take it over.
   virtual_nodes_.subscribe(
@@ -56,17 +66,11 @@ ProviderSessions::ProviderSessions(ConnectProvider connect, ProviderBudgets& bud
         enqueue(key);
         for (const kube::ObjectKey& namesake : virtual_nodes_->store().keys(by_node_name, key.name)) enqueue(namesake);
       },
-      all);
-  templates_.subscribe(all);
-  if (context.settings.offloading.api_server_mode == core::ApiServerMode::never ||
-      !context.settings.offloading.api_server_host.empty())
-    return;
-  ips_ = context.home.acquire({.resource = api::kinds::ips});
-  configurations_ = context.home.acquire({.resource = api::kinds::configurations});
-  ips_.subscribe([all, own = context.settings.liqo_namespace](const kube::ObjectKey& key) {
-    if (key.ns == own) all();
-  });
-  configurations_.subscribe([all](const kube::ObjectKey&) { all(); });
+      [this] { enqueue_all(); });
+}
+
+void ProviderSessions::enqueue_all() {
+  for (const kube::ObjectKey& key : virtual_nodes_->store().keys()) enqueue(key);
 }
 
 kube::ObjectKey ProviderSessions::home_of(const kube::Object& virtual_node) {
@@ -87,6 +91,7 @@ asio::awaitable<void> ProviderSessions::stop_sessions() {
     const kube::ObjectKey key = entries_.begin()->first;
     co_await stop_session(key);
     entries_.erase(key);
+    inputs_.forget(key);
   }
 }
 
@@ -255,7 +260,7 @@ void ProviderSessions::report_blockage(const kube::ObjectKey& key, const std::st
   if (blockage.empty()) return log_.info("the provider can be read again", {{"virtual_node", key}});
   log_.warn("the provider cannot be read", {{"virtual_node", key}, {"error", blockage}});
   if (const auto node = virtual_nodes_->find(key))
-    context_.events.warning(*node, api::kinds::virtual_nodes, "ProviderUnusable", blockage);
+    context_.events.warning(*node, api::kinds::virtual_nodes, api::reasons::provider_unusable, blockage);
 }
 
 asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
@@ -275,10 +280,23 @@ asio::awaitable<Outcome> ProviderSessions::reconcile(kube::WorkKey work) {
     refuse(*object, std::move(*unfit));
     co_return Outcome::done();
   }
-  auto inputs = read_inputs(*object);
-  if (!inputs) co_return std::move(inputs.error());
+  auto inputs = inputs_.read(*object, entries_[work.object].session != nullptr);
+  if (!inputs) {
+    auto& [failure, look_again] = inputs.error();
+    if (failure) refuse(*object, std::move(*failure));
+    co_return look_again ? Outcome::again_after(*look_again) : Outcome::done();
+  }
   if (has_session_of(work.object, *inputs)) co_return Outcome::done();
   co_return co_await begin_session(*object, std::move(*inputs));
+}
+
+std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& virtual_node) const {
+  if (const std::string& foreign = entries_.at(virtual_node.key()).foreign; !foreign.empty())
+    return kube::Failure(kube::Errc::invalid_input, foreign);
+  // Both would run the pods of the Node.
+  if (const auto older = older_namesake(*virtual_nodes_, virtual_node))
+    return kube::Failure(kube::Errc::invalid_input, core::name_taken_text(*older));
+  return why_invalid(VirtualNode(virtual_node));
 }
 
 bool ProviderSessions::has_session_of(const kube::ObjectKey& key, const SessionInputs& inputs) {
@@ -299,6 +317,7 @@ bool ProviderSessions::has_session_of(const kube::ObjectKey& key, const SessionI
 asio::awaitable<void> ProviderSessions::forget(kube::ObjectKey key) {
   co_await stop_session(key);
   entries_.erase(key);
+  inputs_.forget(key);
   std::set<kube::ObjectKey> homes;
   for (const kube::Object& node : virtual_nodes_->objects()) homes.insert(home_of(node));
   std::erase_if(clusters_, [&](const auto& entry) { return !entry.second.cluster && !homes.contains(entry.first); });
@@ -326,7 +345,8 @@ asio::awaitable<Outcome> ProviderSessions::begin_session(kube::Object virtual_no
   const kube::ObjectKey key = virtual_node.key(), home = home_of(virtual_node);
   auto link = connect_(home.name, inputs.secret);
   if (!link) {
-    refuse(virtual_node, std::move(link.error()).in("Secret " + entries_[key].secret_name + " of namespace " + key.ns));
+    refuse(virtual_node,
+           std::move(link.error()).in("Secret " + std::string(inputs.secret.name()) + " of namespace " + key.ns));
     co_return Outcome::done();
   }
   std::shared_ptr<ProviderLink> connected = std::move(*link);
@@ -378,7 +398,7 @@ void ProviderSessions::start_session(const kube::Object& virtual_node, SessionIn
   entry.is_settled = true;
   entry.digest = std::move(inputs.digest);
   entry.credentials = std::move(inputs.credentials);
-  core::ForgingContext forging = forging_of(virtual_node, inputs.left_out);
+  core::ForgingContext forging = inputs_.forging_of(virtual_node, inputs);
   forging.api_server_ips = std::move(inputs.addresses);
   if (inputs.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
   entry.session = std::make_shared<ProviderSession>(std::move(forging), std::move(link), cluster, context_);

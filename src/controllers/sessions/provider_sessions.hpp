@@ -1,7 +1,6 @@
 // The sessions with providers: one for each VirtualNode, and the shared state of each provider.
 #pragma once
 
-#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "controllers/sessions/provider_session.hpp"
+#include "controllers/sessions/session_inputs.hpp"
 #include "kube/async/slots.hpp"
 #include "kube/runtime/controller.hpp"
 
@@ -44,15 +44,10 @@ class ProviderSessions {
 
  private:
   struct Entry : SessionSlot<ProviderSession> {
-    bool is_settled = false;  ///< there has been a session, or a reason for having none
-    kube::InformerHandle secret;
-    std::string secret_name;
+    bool is_settled = false;               ///< there has been a session, or a reason for having none
     std::optional<kube::Failure> trouble;  ///< why there is no session, or no new one
     std::string foreign;                   ///< why the Node counts as a machine, as a sentence; "" = it does not
-    /// Labels and annotations that its pods do not get at the provider, once these are known.
-    std::optional<core::ReflectionFilters> left_out;
-    std::string reported_blockage;  ///< why the provider could not be read, as it was last reported
-    std::string tokens_withheld;    ///< why the VkOptionsTemplate withholds tokens; "" = it does not
+    std::string reported_blockage;         ///< why the provider could not be read, as it was last reported
   };
   struct Shared {
     std::shared_ptr<ProviderCluster> cluster;
@@ -60,18 +55,6 @@ class ProviderSessions {
     SessionRestarts restarts;
     std::optional<kube::Failure> trouble;  ///< why it had to be stopped, if that is to be reported
   };
-
-  /// The inputs from which a session is made.
-  struct SessionInputs {
-    kube::Object secret;
-    core::ReflectionFilters left_out;
-    std::vector<std::string> addresses;  ///< of the API server here, as the network module gives them
-    bool withholds_tokens;
-    std::string credentials;  ///< a digest of the Secret
-    std::string digest;       ///< of the other inputs
-  };
-  /// A digest of all inputs of a session except its credentials.
-  static std::string digest_of(const kube::Object& virtual_node, const SessionInputs& inputs);
 
   /// The tenant namespace here, and the ID of its cluster.
   static kube::ObjectKey home_of(const kube::Object& virtual_node);
@@ -84,10 +67,6 @@ class ProviderSessions {
   asio::awaitable<std::optional<kube::Duration>> rest_of_pause(kube::Object virtual_node);
   /// Why a VirtualNode, or the Node of its name, cannot have a session.
   std::optional<kube::Failure> why_unfit(const kube::Object& virtual_node) const;
-  /// The inputs for a session, or the Outcome that ends the reconcile without one.
-  std::expected<SessionInputs, kube::Outcome> read_inputs(const kube::Object& virtual_node);
-  /// Reads the VkOptionsTemplate into the entry. Returns the Outcome that ends the reconcile if it is not known.
-  std::optional<kube::Outcome> read_options(const kube::Object& virtual_node, Entry& entry);
   /// Connects, and replaces the present session with a new one.
   asio::awaitable<kube::Outcome> begin_session(kube::Object virtual_node, SessionInputs inputs);
   void start_session(const kube::Object& virtual_node, SessionInputs inputs, std::shared_ptr<ProviderLink> link);
@@ -111,11 +90,8 @@ class ProviderSessions {
   /// Gives a cluster the connection of a usable session; of several, that of the oldest VirtualNode. Without any it
   /// gets the `next` one. False if there is neither.
   bool lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next = nullptr) const;
-  core::ForgingContext forging_of(const kube::Object& virtual_node, const core::ReflectionFilters& left_out) const;
-  /// Addresses that the network module has assigned to the API server here, for pods at a provider that it connects.
-  /// None if the settings have an address.
-  std::vector<std::string> given_addresses(const kube::ObjectKey& home) const;
   void enqueue(const kube::ObjectKey& key) { controller_.enqueue({key.text(), key}); }
+  void enqueue_all();
 
   ConnectProvider connect_;
   ProviderBudgets& budgets_;
@@ -126,8 +102,7 @@ class ProviderSessions {
   std::map<kube::ObjectKey, Entry> entries_;
   std::map<kube::ObjectKey, Shared> clusters_;  ///< by tenant namespace here and cluster
   kube::InformerHandle virtual_nodes_;
-  OptionsTemplates templates_;
-  kube::InformerHandle ips_, configurations_;  ///< if `given_addresses` are asked for
+  SessionInputsReader inputs_;
   kube::TimePoint begun_{};
   bool is_ending_ = false;  ///< the shared state has been stopped, and no connection is lent any more
   kube::Controller controller_;

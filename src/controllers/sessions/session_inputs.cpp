@@ -1,14 +1,12 @@
-// Gathers the inputs of a session with a provider: a Secret, options, and addresses of the API server here.
+#include "controllers/sessions/session_inputs.hpp"
+
 #include <set>
 #include <utility>
 
 #include "controllers/common/configurations_of.hpp"
 #include "controllers/common/known.hpp"
-#include "controllers/common/older_namesake.hpp"
-#include "controllers/sessions/provider_sessions.hpp"
 #include "core/addresses/network_configuration.hpp"
 #include "core/common/digest.hpp"
-#include "core/common/names.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/reasons.hpp"
@@ -18,31 +16,11 @@ namespace {
 
 using namespace std::chrono_literals;
 using api::VirtualNode;
-using kube::Outcome;
 
-/// Finds errors in the VirtualNode itself.
-std::optional<kube::Failure> why_invalid(const VirtualNode& virtual_node) {
-  const std::string cluster(virtual_node.cluster_id());
-  if (auto name = core::check_node_name(virtual_node.name()); !name) return std::move(name.error());
-  if (!core::is_dns_label(cluster))
-    return kube::Failure(kube::Errc::invalid_input, "spec.clusterID is not a cluster ID: \"" + cluster + "\"");
-  if (virtual_node.kubeconfig_secret().empty())
-    return kube::Failure(kube::Errc::missing, "spec.kubeconfigSecretRef names no Secret");
-  return std::nullopt;
-}
+/// How soon to look again at a cache that is not complete.
+constexpr kube::Duration look_again = 200ms;
 
-}  // namespace
-
-std::optional<kube::Failure> ProviderSessions::why_unfit(const kube::Object& virtual_node) const {
-  if (const std::string& foreign = entries_.at(virtual_node.key()).foreign; !foreign.empty())
-    return kube::Failure(kube::Errc::invalid_input, foreign);
-  // Both would run the pods of the Node.
-  if (const auto older = older_namesake(*virtual_nodes_, virtual_node))
-    return kube::Failure(kube::Errc::invalid_input, core::name_taken_text(*older));
-  return why_invalid(VirtualNode(virtual_node));
-}
-
-std::string ProviderSessions::digest_of(const kube::Object& virtual_node, const SessionInputs& inputs) {
+std::string digest_of(const kube::Object& virtual_node, const SessionInputs& inputs) {
   const auto texts = [](const auto& of) { return kube::json::array(of.begin(), of.end()); };
   kube::json::object parts;
   parts["patch"] = kube::object_at(virtual_node.spec(), {"offloadingPatch"});
@@ -54,8 +32,24 @@ std::string ProviderSessions::digest_of(const kube::Object& virtual_node, const 
   return core::sha256_hex(kube::json::serialize(parts));
 }
 
-std::expected<ProviderSessions::SessionInputs, Outcome> ProviderSessions::read_inputs(
-    const kube::Object& virtual_node) {
+}  // namespace
+
+SessionInputsReader::SessionInputsReader(Context context, Reader reader)
+    : context_(std::move(context)), reader_(std::move(reader)), templates_(context_) {
+  templates_.subscribe(reader_.all_changed);
+  if (context_.settings.offloading.api_server_mode == core::ApiServerMode::never ||
+      !context_.settings.offloading.api_server_host.empty())
+    return;
+  ips_ = context_.home.acquire({.resource = api::kinds::ips});
+  configurations_ = context_.home.acquire({.resource = api::kinds::configurations});
+  ips_.subscribe([this](const kube::ObjectKey& key) {
+    if (key.ns == context_.settings.liqo_namespace) reader_.all_changed();
+  });
+  configurations_.subscribe([this](const kube::ObjectKey&) { reader_.all_changed(); });
+}
+
+std::expected<SessionInputs, MissingInputs> SessionInputsReader::read(const kube::Object& virtual_node,
+                                                                      bool has_session) {
   const kube::ObjectKey key = virtual_node.key();
   const std::string secret_name(VirtualNode(virtual_node).kubeconfig_secret());
   Entry& entry = entries_[key];
@@ -64,28 +58,29 @@ std::expected<ProviderSessions::SessionInputs, Outcome> ProviderSessions::read_i
     entry.secret = context_.home.acquire({.resource = kube::resources::secrets,
                                           .ns = key.ns,
                                           .selection = {.field_selector = kube::name_is(secret_name)}});
-    entry.secret.subscribe([this, key](const kube::ObjectKey&) { enqueue(key); });
+    entry.secret.subscribe([this, key](const kube::ObjectKey&) { reader_.changed(key); });
   }
   if (!entry.secret->has_synced()) {
+    MissingInputs missing{.look_again = look_again};
     if (entry.secret->trouble())
-      refuse(virtual_node, kube::Failure(*entry.secret->trouble()).in("reading Secret " + secret_name));
-    return std::unexpected(Outcome::again_after(200ms));
+      missing.failure = kube::Failure(*entry.secret->trouble()).in("reading Secret " + secret_name);
+    return std::unexpected(std::move(missing));
   }
   auto secret = entry.secret->find({key.ns, secret_name});
   if (!secret) {
     // A session that has its credentials goes on without the Secret.
-    if (!entry.session)
-      refuse(virtual_node, kube::Failure(kube::Errc::missing,
-                                         "Secret " + secret_name + " of namespace " + key.ns + " does not exist"));
-    return std::unexpected(Outcome::done());
+    if (has_session) return std::unexpected(MissingInputs());
+    return std::unexpected(
+        MissingInputs{.failure = kube::Failure(kube::Errc::missing, "Secret " + secret_name + " of namespace " +
+                                                                        key.ns + " does not exist")});
   }
-  if (auto wait = read_options(virtual_node, entry)) return std::unexpected(std::move(*wait));
+  if (auto missing = read_options(virtual_node, entry, has_session)) return std::unexpected(std::move(*missing));
   if (ips_ && !(is_known_or_forbidden(*ips_) && is_known_or_forbidden(*configurations_)))
-    return std::unexpected(Outcome::again_after(200ms));
+    return std::unexpected(MissingInputs{.look_again = look_again});
   SessionInputs inputs{
       .secret = *secret,
       .left_out = *entry.left_out,
-      .addresses = given_addresses(home_of(virtual_node)),
+      .addresses = given_addresses(virtual_node),
       .withholds_tokens = !entry.tokens_withheld.empty(),
       .credentials = core::sha256_hex(kube::json::serialize(kube::object_at(secret->tree(), {"data"}))),
       .digest = {}};
@@ -93,11 +88,13 @@ std::expected<ProviderSessions::SessionInputs, Outcome> ProviderSessions::read_i
   return inputs;
 }
 
-std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtual_node, Entry& entry) {
+std::optional<MissingInputs> SessionInputsReader::read_options(const kube::Object& virtual_node, Entry& entry,
+                                                               bool has_session) {
   if (!templates_.is_known()) {
-    if (templates_.trouble() && !entry.session)
-      refuse(virtual_node, kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates"));
-    return Outcome::again_after(200ms);
+    MissingInputs missing{.look_again = look_again};
+    if (templates_.trouble() && !has_session)
+      missing.failure = kube::Failure(*templates_.trouble()).in("reading the VkOptionsTemplates");
+    return missing;
   }
   const auto options = templates_.of(virtual_node);
   if (options) {
@@ -116,15 +113,15 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
     // The session of a VirtualNode that is being deleted can do without its VkOptionsTemplate.
     entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
   } else if (!entry.left_out) {
-    refuse(virtual_node, kube::Failure(options.error()));
-    return Outcome::done();
+    return MissingInputs{.failure = options.error()};
   }
   return std::nullopt;
 }
 
-std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey& home) const {
+std::vector<std::string> SessionInputsReader::given_addresses(const kube::Object& virtual_node) const {
   if (!ips_) return {};
-  const auto mapping = core::read_network_mapping(configurations_of(configurations_->store(), home.ns, home.name));
+  const auto mapping = core::read_network_mapping(
+      configurations_of(configurations_->store(), virtual_node.ns(), VirtualNode(virtual_node).cluster_id()));
   if (!mapping || mapping->empty()) return {};
   std::set<std::string> addresses;
   for (const kube::Object& ip : ips_->objects_in(context_.settings.liqo_namespace)) {
@@ -135,12 +132,12 @@ std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey
   return {addresses.begin(), addresses.end()};
 }
 
-core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_node,
-                                                  const core::ReflectionFilters& left_out) const {
+core::ForgingContext SessionInputsReader::forging_of(const kube::Object& virtual_node,
+                                                     const SessionInputs& inputs) const {
   const Settings& settings = context_.settings;
   api::OffloadingPatch patch = VirtualNode(virtual_node).offloading_patch();
-  patch.labels_not_reflected = left_out.labels;
-  patch.annotations_not_reflected = left_out.annotations;
+  patch.labels_not_reflected = inputs.left_out.labels;
+  patch.annotations_not_reflected = inputs.left_out.annotations;
   return {
       .clusters = {.local = settings.cluster_id, .remote = std::string(VirtualNode(virtual_node).cluster_id())},
       .node_name = std::string(virtual_node.name()),

@@ -71,19 +71,15 @@ asio::awaitable<Outcome> SliceIdentityController::reconcile(kube::WorkKey work) 
   // A consumer that has not shown its key gets nothing yet; the Tenant's status enqueues the slice.
   if (tenant_view.needs_handshake() && !core::was_admitted(tenant_view)) co_return Outcome::done();
 
-  auto csr = checked_request(view, tenant_view, peer, checked_);
-  kube::Result<IssuedParams> issued = kube::fail(kube::Errc::invalid_input, "");
-  if (!csr) {
-    issued = kube::fail(kube::Errc::invalid_input, csr.error().text());
-  } else {
-    CertificateOrder order{.tenant_namespace = key.ns,
-                           .consumer_cluster_id = peer,
-                           .slice_name = key.name,
-                           .csr_pem = std::move(*csr),
-                           .proxy_url = std::string(tenant_view.proxy_url()),
-                           .owner = core::owner_of(*slice)};
-    issued = co_await issuer_.auth_params(std::move(order));
-  }
+  const auto csr = checked_request(view, tenant_view, peer, checked_);
+  CertificateOrder order{.tenant_namespace = key.ns,
+                         .consumer_cluster_id = peer,
+                         .slice_name = key.name,
+                         .csr_pem = csr.value_or(""),
+                         .proxy_url = std::string(tenant_view.proxy_url()),
+                         .owner = core::owner_of(*slice)};
+  auto issued = csr ? co_await issuer_.auth_params(std::move(order))
+                    : kube::Result<IssuedParams>(kube::fail(kube::Errc::invalid_input, csr.error().text()));
   if (!issued && issued.error().code() == kube::Errc::invalid_input) {
     const std::string text = issued.error().text();
     KUBE_CO_TRYV(co_await answer(key, std::string(slice->uid()), false, nullptr));

@@ -207,7 +207,7 @@ def test_a_wait_says_what_is_missing_and_what_liqod_says(fresh: Liqoctl, tmp_pat
             "uid": tenant["metadata"]["uid"],
         }
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        why = "no control-plane node tells the address"
+        why = "no control-plane node has the address"
         event = {"metadata": {"name": "why"}, "involvedObject": about, "type": "Warning", "reason": "AuthParamsFailed"}
         rome.api.create("events", ns, {"kind": "Event", **event, "message": why, "lastTimestamp": now})
         done = running.result()

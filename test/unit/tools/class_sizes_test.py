@@ -248,3 +248,25 @@ def test_a_header_of_parts_is_a_breach():
 
 def test_every_row_says_why():
     assert all(reason.strip() and not reason.endswith(".") for reason in sizes.LARGER.values())
+
+
+def function(lines: int) -> str:
+    """A function of that many lines."""
+    return "\n".join(["void Room::paint(int walls,", "                 int doors) {", *["  f();"] * (lines - 3), "}"]) + "\n"
+
+
+def test_a_function_of_more_than_sixty_lines_is_a_breach():
+    text = "namespace house {\n" + function(60) + "\n// Twice.\n" + function(61) + "}  // namespace house\n"
+    assert sizes.long_functions([("a.cpp", text)]) == ["a.cpp:64: a function of 61 lines: divide it"]
+
+
+def test_tables_classes_and_namespaces_are_no_functions():
+    table = "constexpr Row rows[] = {\n" + '    {"a", 1},\n' * 80 + "};\n"
+    rooms = "class Room {\n" + "  void paint();\n" * 80 + "};\n"
+    text = "namespace house {\n" + table + rooms + function(20) + "}  // namespace house\n"
+    assert sizes.long_functions([("a.cpp", text)]) == []
+
+
+def test_a_directive_in_a_function_does_not_begin_another():
+    body = function(61).replace("  f();", "#ifdef HOUSE", 1)
+    assert len(sizes.long_functions([("a.cpp", body)])) == 1

@@ -63,6 +63,35 @@ struct Provider : ClusterFixture {
   const kube::ObjectKey lease_key{"liqo-tenant-rome", "liqo-heartbeat"};
 };
 
+/// One whose consumer has more ShadowPods than two batches of deletions, each held by a finalizer.
+struct BigTenant : Provider {
+  BigTenant() : Provider(without_limits()) {
+    link.on_send([this](const kube::HttpRequest& request) {
+      deletions += request.verb == "delete" && request.resource == "shadowpods";
+    });
+    kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
+    twin.set_label(labels::remote_cluster_id, "rome");
+    apply(resources::namespaces, twin);
+    for (int i = 0; i < 450; ++i) add("web-" + std::to_string(i));
+    pass(10s);
+    set_condition("Drained");
+  }
+  void add(const std::string& name) {
+    kube::Object shadow = kube::Object::make(kinds::shadow_pods, {"shop-rome", name});
+    shadow.mutable_metadata()["finalizers"] = json::array{"example.com/slow"};
+    shadow.mutable_spec()["pod"] =
+        json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    apply(kinds::shadow_pods, shadow);
+  }
+  static controllers::Settings without_limits() {
+    controllers::Settings settings;
+    settings.offloading.enforce_resources = false;
+    return settings;
+  }
+
+  std::size_t deletions = 0;
+};
+
 controllers::Settings silent_after(kube::Duration limit) {
   controllers::Settings settings;
   settings.peering.max_tenant_silence = limit;
@@ -99,34 +128,23 @@ TEST_CASE("pods of a drained tenant end in the time that its policy allows, and 
 }
 
 TEST_CASE("all pods of a big drained tenant are ended, each once, also while those that were ended stay") {
-  std::size_t deletions = 0;
-  controllers::Settings settings;
-  settings.offloading.enforce_resources = false;
-  Provider milan(settings);
-  milan.link.on_send([&](const kube::HttpRequest& request) {
-    deletions += request.verb == "delete" && request.resource == "shadowpods";
-  });
-  const auto add = [&](const std::string& name) {
-    kube::Object shadow = kube::Object::make(kinds::shadow_pods, {"shop-rome", name});
-    shadow.mutable_metadata()["finalizers"] = json::array{"example.com/slow"};
-    shadow.mutable_spec()["pod"] =
-        json::object{{"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
-    milan.apply(kinds::shadow_pods, shadow);
-  };
-  kube::Object twin = kube::Object::make(resources::namespaces, {"", "shop-rome"});
-  twin.set_label(labels::remote_cluster_id, "rome");
-  milan.apply(resources::namespaces, twin);
-  // More than two batches of deletions.
-  for (int i = 0; i < 450; ++i) add("web-" + std::to_string(i));
-  milan.pass(10s);
-  milan.set_condition("Drained");
-  REQUIRE(milan.reaches([&] { return deletions == 450; }));
+  BigTenant milan;
+  REQUIRE(milan.reaches([&] { return milan.deletions == 450; }));
   milan.pass(1min);
-  CHECK(deletions == 450);
+  CHECK(milan.deletions == 450);
   for (const auto& shadow : milan.server.list(kinds::shadow_pods)) CHECK(kube::Object(*shadow).is_deleting());
   // One that comes later is behind those that were looked at last.
-  add("a");
-  CHECK(milan.reaches([&] { return deletions == 451; }));
+  milan.add("a");
+  CHECK(milan.reaches([&] { return milan.deletions == 451; }));
+}
+
+TEST_CASE("a pod that is stored while a big tenant is drained, before those that were ended last, is ended too") {
+  BigTenant milan;
+  // In the second of three batches.
+  REQUIRE(milan.reaches([&] { return milan.deletions >= 210; }));
+  milan.add("a");
+  milan.pass(1min);
+  CHECK(milan.find(kinds::shadow_pods, {"shop-rome", "a"})->is_deleting());
 }
 
 TEST_CASE("a tenant that is activated while its pods are being ended keeps those that are left") {

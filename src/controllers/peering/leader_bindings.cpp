@@ -1,10 +1,13 @@
-// Gives consumers the right to see whether liqod runs here.
+#include "controllers/peering/leader_bindings.hpp"
+
+#include <utility>
+
 #include "controllers/common/ensure_binding.hpp"
-#include "controllers/peering/tenant.hpp"
 #include "core/peering/silence.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/tenant.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -18,20 +21,39 @@ constexpr std::string_view leader_bindings = "leader bindings";
 
 }  // namespace
 
-asio::awaitable<void> TenantController::let_see_leader(std::string consumer) {
-  if (context_.clock.now() < leader_hidden_until_) co_return;
+LeaderBindings::LeaderBindings(const TenantNamespaces& namespaces, const kube::InformerHandle& tenants,
+                               kube::Controller& controller, Context context)
+    : namespaces_(namespaces), tenants_(tenants), controller_(controller), context_(std::move(context)) {}
+
+bool LeaderBindings::is_binding(const kube::WorkKey& work) { return work.group == leader_bindings; }
+
+void LeaderBindings::see(const kube::ObjectKey& binding) {
+  if (binding.ns == context_.settings.liqo_namespace) enqueue(binding);
+}
+
+void LeaderBindings::see_all() {
+  for (const kube::ObjectKey& key : namespaces_.bindings().store().keys_in(context_.settings.liqo_namespace))
+    enqueue(key);
+}
+
+void LeaderBindings::enqueue(const kube::ObjectKey& binding) {
+  controller_.enqueue({std::string(leader_bindings), binding});
+}
+
+asio::awaitable<void> LeaderBindings::bind(std::string consumer) {
+  if (context_.clock.now() < hidden_until_) co_return;
   auto bound = co_await ensure_binding(context_.home.api(), namespaces_.bindings(),
                                        core::forge_leader_binding(context_.settings.liqo_namespace, consumer));
   if (bound) co_return;
   // An older chart has no such role: the consumer then reports only what it sees itself.
   const kube::TimePoint now = context_.clock.now();
-  if (bound.error().is_forbidden() || bound.error().is_not_found()) leader_hidden_until_ = now + refusal_pause;
-  if (const auto held_back = logged_leader_.note(bound.error().text(), now))
+  if (bound.error().is_forbidden() || bound.error().is_not_found()) hidden_until_ = now + refusal_pause;
+  if (const auto held_back = logged_.note(bound.error().text(), now))
     log_.warn("the consumer cannot see whether liqod runs here",
               {{"cluster", consumer}, {"error", bound.error()}, {"others_since", *held_back}});
 }
 
-asio::awaitable<kube::Result<void>> TenantController::forget_leader(std::string consumer) {
+asio::awaitable<kube::Result<void>> LeaderBindings::unbind(std::string consumer) {
   const kube::ObjectKey key = core::forge_leader_binding(context_.settings.liqo_namespace, consumer).key();
   if (!namespaces_.bindings().find(key)) co_return kube::Result<void>();
   KUBE_CO_TRYV(co_await kube::remove_object(context_.home.api(), api::kinds::role_bindings, key,
@@ -39,18 +61,7 @@ asio::awaitable<kube::Result<void>> TenantController::forget_leader(std::string 
   co_return kube::Result<void>();
 }
 
-bool TenantController::is_of_leader(const kube::WorkKey& work) { return work.group == leader_bindings; }
-
-void TenantController::see_binding_to_leader(const kube::ObjectKey& key) {
-  controller_.enqueue({std::string(leader_bindings), key});
-}
-
-void TenantController::see_bindings_to_leader() {
-  for (const kube::ObjectKey& key : namespaces_.bindings().store().keys_in(context_.settings.liqo_namespace))
-    see_binding_to_leader(key);
-}
-
-asio::awaitable<Outcome> TenantController::forget_leftover(kube::ObjectKey key) {
+asio::awaitable<Outcome> LeaderBindings::reconcile(kube::ObjectKey key) {
   // A liqod that did not know this binding may have released the Tenant.
   const auto binding = namespaces_.bindings().find(key);
   if (!binding || binding->is_deleting()) co_return Outcome::done();
