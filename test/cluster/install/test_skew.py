@@ -100,7 +100,9 @@ def test_they_peer_and_a_pod_runs(pair: Pair) -> None:
     home.cluster.kubectl(*wait, timeout=SOON + 10)
     (pod,) = away.cluster.pods(f"shop-{home.name}")
     assert pod["status"]["phase"] == "Running"
-    assert "hello from web-" in home.cluster.kubectl("logs", "-n", "shop", "deployment/web")
+    # The certificate of the kubelet API is asked for as the Node is made, and approved a second later.
+    show = ("logs", "-n", "shop", "deployment/web")
+    wait_for(lambda: "hello from web-" in home.cluster.kubectl(*show), SOON, "the logs of the pod")
     assert home.cluster.kubectl("exec", "-n", "shop", "deployment/web", "--", "hostname").startswith("web-")
 
 
