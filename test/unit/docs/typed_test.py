@@ -113,9 +113,14 @@ def test_a_path_of_the_tree_is_seen():
 
 def test_the_version_of_kubernetes_that_is_named_is_that_of_ci():
     page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     module = (ROOT / "test/cluster/go.mod").read_text(encoding="utf-8")
     (kubernetes,) = re.findall(r"^\s*k8s\.io/kubernetes v([\d.]+)$", module, re.MULTILINE)
     assert f"| {kubernetes} | yes | yes | every story in CI" in page
+    newest = kubernetes.rpartition(".")[0]
+    assert re.search(rf"Kubernetes 1\.30 or later, of which 1\.\d+ to {re.escape(newest)} ", readme)
+    # Those of the virtual node in what it shows.
+    assert set(re.findall(r"\bv(1\.\d+\.\d+)\b", readme)) == {kubernetes}
 
 
 def test_everybody_has_the_same_version(reference):
