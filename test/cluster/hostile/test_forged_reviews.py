@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.callers import WEBHOOK_PORT
@@ -20,6 +20,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_liqod
 from harness.run import Run
 from harness.wait import patient, wait_for
 
@@ -116,8 +117,7 @@ class Provider:
 
 @pytest.fixture(scope="module")
 def provider(run: Run) -> Iterator[Provider]:
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     with run.borrow(sparta=Options()) as (cluster,):
         yield Provider(cluster)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import audit, inventory
 from harness.cluster.api import APPLY, MERGE, Api, path
 from harness.cluster.cluster import Cluster, busybox
@@ -23,6 +23,7 @@ from harness.cluster.pki import encoded
 from harness.liqo import chart
 from harness.liqo.handshake import Handshake
 from harness.liqo.peers import SOON, Peer, as_identity, as_kubeconfig
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -488,8 +489,7 @@ class Hostile:
 
 @pytest.fixture(scope="module")
 def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(sparta=Options(), athens=Options()) as (sparta, athens):
         sparta.add_kwok_nodes(1), athens.add_kwok_nodes(2)
         yield Hostile(Peer(sparta), Peer(athens), tmp_path_factory.mktemp("identities"))

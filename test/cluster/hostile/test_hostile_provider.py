@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster.api import path
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.liar import Liar, packed_list
 from harness.liqo.peers import Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -74,8 +74,7 @@ class Three:
 
 @pytest.fixture(scope="module")
 def three(run: Run) -> Iterator[Three]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(lodi=Options(), pisa=Options(), bari=Options()) as clusters:
         for provider in clusters[1:]:
             provider.add_kwok_nodes(1)

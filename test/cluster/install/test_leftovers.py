@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_liqod
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -28,8 +29,7 @@ ONLY_FINALIZERS = {"metadata": {"finalizers": None}}
 @pytest.fixture(scope="module")
 def siena(run: Run) -> Iterator[Cluster]:
     """A provider whose consumer has more rights than the chart gives it, so that it is admission that holds it."""
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     with run.borrow(siena=Options()) as (cluster,):
         labels = {"liqo.io/remote-cluster-id": "rome"}
         cluster.namespace(TENANT, {**labels, "liqo.io/tenant-namespace": "true"})

@@ -11,8 +11,8 @@ from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
 from harness.liqo.peers import USAGE_PORT
+from harness.required import require_liqod
 from harness.run import Run
-from harness.settings import liqod as liqod_binary
 from harness.wait import stays, wait_for
 
 CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
@@ -20,8 +20,7 @@ CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurati
 
 @pytest.fixture(scope="module")
 def pisa(run: Run) -> Iterator[Cluster]:
-    if liqod_binary() is None:
-        pytest.skip("there is no liqod: build it, or name one by $LIQOD")
+    require_liqod()
     with run.borrow(pisa=Options()) as (cluster,):
         yield cluster
 

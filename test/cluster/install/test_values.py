@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import callers, pki
 from harness.cluster.api import Refused
 from harness.cluster.cluster import Cluster, busybox
@@ -26,6 +26,7 @@ from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.deployed import daemon_of
 from harness.liqo.liqod import Liqod
+from harness.required import require_programs
 from harness.run import Run
 from harness.tools.liqoctl import Liqoctl
 from harness.wait import wait_for
@@ -247,8 +248,7 @@ def install(cluster: Cluster, values: dict[str, Any], directory: Path, trusted: 
 
 @pytest.fixture(scope="module")
 def installed(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     directory = tmp_path_factory.mktemp("values")
     with run.borrow(carpi=Options(), fano=Options(shows_certificate=True)) as (carpi, fano):
         fano.add_kwok_nodes(1)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import settings
 from harness.cluster import audit, inventory
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.cluster.node import is_ready
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_programs
 from harness.run import Run
 from harness.tools.liqoctl import Liqoctl
 from harness.wait import patient, stays, wait_for
@@ -53,8 +53,7 @@ class Pair:
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
     """genoa consumes, bonn provides with a real kubelet."""
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(genoa=Options(), bonn=Options(kubelet=True)) as (genoa, bonn):
         genoa.add_kwok_nodes(1)
         started = tuple(

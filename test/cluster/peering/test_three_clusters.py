@@ -19,12 +19,13 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import inventory, rights
 from harness.cluster.api import Api, Refused
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer, as_identity, certificate_of
+from harness.required import require_programs
 from harness.run import Run
 from harness.story import container
 from harness.wait import patient, stays, wait_for
@@ -60,8 +61,7 @@ class Three:
 
 @pytest.fixture(scope="module")
 def three(run: Run) -> Iterator[Three]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     short = Options(kubelet=True, signing_duration="2m")
     with run.borrow(vienna=Options(), graz=short, linz=Options()) as started:
         for cluster in started:

@@ -15,6 +15,7 @@ import pytest
 
 from harness import settings
 from harness.cluster.api import Refused
+from harness.required import require_liqod
 from harness.story import Story
 from harness.wait import wait_for
 
@@ -166,8 +167,7 @@ def _say(story: Story, kind: str, about: dict[str, Any], type_: str, message: st
 
 
 def test_every_kind_has_its_case() -> None:
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     printed = subprocess.run([settings.liqod(), "--help"], capture_output=True, text=True, check=True).stdout
     kinds = set(re.findall(r"--(\w+)-reflection-workers", printed)) - {"pod"}
     assert kinds == set(KINDS), "a kind that is reflected wants a case here"

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -68,8 +69,7 @@ class Grant:
 
 @pytest.fixture(scope="module")
 def grant(run: Run) -> Iterator[Grant]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(kyme=Options(), smyrna=Options()) as (kyme, smyrna):
         smyrna.add_kwok_nodes(2)
         yield Grant(Peer(kyme), Peer(smyrna))

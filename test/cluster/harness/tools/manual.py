@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from .. import settings
+from ..required import require_machine
 from ..run import Run
 from ..wait import patient
 from .console import Console
@@ -98,8 +98,7 @@ def read(page: Path) -> list[Section]:
 
 def own_run() -> Iterator[Run]:
     """A run for the clusters of a page, which have the names that they have there."""
-    if missing := settings.missing_requirements():
-        pytest.skip(f"real clusters need {', '.join(missing)}")
+    require_machine()
     with closing(Run()) as the_run:
         yield the_run
 
