@@ -13,6 +13,7 @@ DOCS = ROOT / "docs"
 PAGES = [
     *(page for page in sorted(DOCS.glob("*.md")) if page.name != "known-gaps.md"),
     *(ROOT / page for page in ("README.md", "CHANGELOG.md", "charts/liqo/README.md", "examples/slice-class/README.md")),
+    *(ROOT / page for page in ("CONTRIBUTING.md", "test/cluster/README.md")),
 ]
 
 
@@ -109,6 +110,23 @@ def test_users_need_nothing_of_the_tree(page):
 def test_a_path_of_the_tree_is_seen():
     text = "helm install liqo charts/liqo, [it](../charts/liqo/a), <!-- test/a --> `./tools/test`, tools/release x"
     assert paths_of_the_tree(f"{text} …/services/NAME/proxy/") == {"charts/liqo", "./tools/test"}
+
+
+def files_of_pytest(page: pathlib.Path) -> dict[str, pathlib.Path]:
+    """The files that command lines of a page give to pytest, and where it would look for them."""
+    lines = re.findall(r"(tools/test cluster|-m pytest)((?: [^\s`#]+)+)", page.read_text(encoding="utf-8"))
+    return {
+        word: (ROOT if program == "tools/test cluster" else page.parent) / word
+        for program, words in lines
+        for word in words.split()
+        if word.endswith(".py")
+    }
+
+
+def test_the_files_of_stories_that_are_typed_exist():
+    pages = (ROOT / "CONTRIBUTING.md", ROOT / "test/cluster/README.md")
+    found = {word: path for page in pages for word, path in files_of_pytest(page).items()}
+    assert found and not [word for word, path in found.items() if not path.exists()]
 
 
 def test_the_version_of_kubernetes_that_is_named_is_that_of_ci():
