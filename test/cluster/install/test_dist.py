@@ -129,7 +129,7 @@ def sides(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
 
 def test_each_line_that_gives_the_image_is_one_that_its_program_takes(sides: Sides) -> None:
     console, version = sides.consoles["ghent"], sides.release.version
-    pages = (line for page in ("README.md", "docs/image.md") for line in releases.typed_lines(page))
+    pages = (line for page in ("README.md", "docs/first-steps.md", "docs/image.md") for line in releases.typed_lines(page))
     lines = [line for line in pages if line.split()[0] in stand_in.FORMS]
     for line in lines:
         image, target = sides.type(sides.ghent, line).strip().split(" → ")

@@ -151,7 +151,7 @@ def test_everybody_has_the_same_version(reference):
     assert reference.said_by(reference.LIQOD, "--version") == f"liqod {version}\n"
     assert reference.said_by(reference.LIQOCTL, "--version") == f"liqoctl {version}\n"
     assert reference.said_by(reference.LIQOCTL, "version", "--client") == f"Client version: {version}\n"
-    docs = (f"docs/{name}.md" for name in ("image", "monitoring", "operations", "sharing"))
+    docs = (f"docs/{name}.md" for name in ("first-steps", "image", "monitoring", "operations", "sharing"))
     for page in ("README.md", "charts/liqo/README.md", *docs):
         text = (ROOT / page).read_text(encoding="utf-8")
         assert set(re.findall(r"(?:liqo[a-z]*[-:]|tools/release )(\d+\.\d+\.\d+)", text)) == {version}, page

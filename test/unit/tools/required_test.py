@@ -1,4 +1,4 @@
-"""What stories need: without it they are skipped on a machine of somebody's own, and fail in CI."""
+"""Requirements of stories: without them stories are skipped on a machine of somebody's own, and fail in CI."""
 
 import re
 import sys
