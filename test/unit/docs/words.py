@@ -25,7 +25,7 @@ REMEDIES = {
 }
 
 FOLDERS = ("src", "include", "services", "subprojects/kube", "test", "tools", "bench", "examples", "docs", "charts")
-OTHERS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+OTHERS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 # Made from the code, which is where their words are.
 GENERATED = {f"docs/{page}.md" for page in ("commands", "flags", "metrics", "values")}
 PASSED_OVER = re.compile(r"^(build.*|__pycache__|subprojects|node_modules|\..*)$")
