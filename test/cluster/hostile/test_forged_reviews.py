@@ -92,7 +92,7 @@ class Provider:
         cluster.namespace(TWIN, labels)
         self.daemon = Liqod(cluster, chart.install(cluster)).start()
         rights.bind(cluster, TWIN, TENANT, rights.group("rome"), chart.REMOTE_ROLE)
-        cluster.api.apply("quotas", TENANT, objects.granted(USER, {"cpu": f"{GRANTED}m"}))
+        cluster.api.apply("quotas", TENANT, objects.unenforced_quota(USER, {"cpu": f"{GRANTED}m"}))
         self.rome: Api = cluster.as_user(cluster.authority.issue("slice-of-rome", USER, ["rome"]))
         wait_for(lambda: "has not enough cpu" in self.refusal("probe", GRANTED + 1), 60, "the webhooks to be asked")
 

@@ -72,7 +72,7 @@ def owned(name: str, origin: str = "sparta") -> dict[str, Any]:
 
 def a_slice(metadata: dict[str, Any], **spec: Any) -> dict[str, Any]:
     spec = {"class": "none", "providerClusterID": "athens", **spec}
-    return objects.made("authentication", "ResourceSlice", spec=spec, **metadata)
+    return objects.liqo_object("authentication", "ResourceSlice", spec=spec, **metadata)
 
 
 def shadow(name: str, pod: dict[str, Any] | None = None, origin: str = "sparta") -> dict[str, Any]:
@@ -368,7 +368,7 @@ rows(
 rows(
     PEERING_USER,
     ("be two tenants", "POST", path("tenants", SPARTA),
-     objects.made("authentication", "Tenant", "second", {"clusterID": "sparta"}), 403, "has a Tenant already"),
+     objects.liqo_object("authentication", "Tenant", "second", {"clusterID": "sparta"}), 403, "has a Tenant already"),
     ("make Liqo connect to where it likes", "POST", path("secrets", SPARTA),
      secret("kubeconfig-controlplane-sparta", identity_type="ControlPlane", remote_cluster_id="sparta"), 403,
      "liqo-nonce"),
@@ -453,13 +453,13 @@ class Hostile:
         self.provider.cluster.namespace(FOREIGN, labels)
         api.create("secrets", PARIS, {"kind": "Secret", "metadata": {"name": "theirs"}, "stringData": {"key": "x"}})
         api.create("secrets", FOREIGN, {"kind": "Secret", "metadata": {"name": "theirs"}, "stringData": {"key": "x"}})
-        api.create("namespacemaps", PARIS, {"kind": "NamespaceMap", "metadata": {"name": "athens"}})
+        api.create("namespacemaps", PARIS, objects.namespace_map("athens"))
         api.create("pods", FOREIGN, {**busybox("theirs")})
 
     def _unanswered(self) -> None:
         """A slice that has an identity, and no quota: its class is not Liqo's to answer."""
         spec = {"class": "gold", "providerClusterID": "athens", "resources": {"cpu": "1"}}
-        body = objects.resource_slice(GOLD, objects.of_peer("athens"), spec)
+        body = objects.resource_slice(GOLD, objects.of_peer("athens"), **spec)
         self.consumer.api.create("resourceslices", self.consumer.home(self.provider), body)
         wait_for(lambda: self.provider.api.find("resourceslices", SPARTA, GOLD), SOON, "its replica")
         # A consumer would like to remove this mark of the provider.
@@ -544,7 +544,7 @@ def test_a_shadowpod_bears_the_name_of_who_made_it_whatever_it_says(hostile: Hos
     "kind, body",
     [
         ("resourceslices", a_slice(owned("more"))),
-        ("namespacemaps", {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "NamespaceMap", "metadata": owned("more")}),
+        ("namespacemaps", objects.namespace_map("more", owned("more")["labels"])),
         ("renews", {"apiVersion": "authentication.liqo.io/v1beta1", "kind": "Renew", "metadata": owned("more")}),
     ],
 )

@@ -105,7 +105,7 @@ def grows_no_more(hostile: Hostile, plural: str) -> bool:
 def asking(kind: str, name: str, **spec: Any) -> dict[str, Any]:
     """What a consumer replicates into its tenant namespace."""
     group = "offloading" if kind == "NamespaceMap" else "authentication"
-    return objects.made(group, kind, name, spec, labels=objects.replica_labels("sparta", "delphi"))
+    return objects.liqo_object(group, kind, name, spec, labels=objects.replica_labels("sparta", "delphi"))
 
 
 def test_what_it_asks_by_is_small(hostile: Hostile) -> None:
@@ -135,7 +135,7 @@ def test_what_it_asks_by_is_small(hostile: Hostile) -> None:
     # The consumer reads it at home.
     home, namespace = hostile.consumer.api, hostile.consumer.home(hostile.provider)
     spec = {"class": "x" * 40_000, "providerClusterID": "delphi"}
-    home.create("resourceslices", namespace, objects.resource_slice("more", objects.of_peer("delphi"), spec))
+    home.create("resourceslices", namespace, objects.resource_slice("more", objects.of_peer("delphi"), **spec))
 
     def told() -> bool:
         events = home.list("events", namespace, fields="reason=FailedReplication")

@@ -48,7 +48,7 @@ def oslo(run: Run, daemons: object) -> Iterator[Cluster]:
         cluster.api.create("runtimeclasses", None, runtime)
         bind_consumer(cluster)
         amounts = {"cpu": "100", "memory": "100Gi", "pods": "100"}
-        cluster.api.apply("quotas", TENANT, objects.granted(USER, amounts))
+        cluster.api.apply("quotas", TENANT, objects.unenforced_quota(USER, amounts))
         grant_slice(cluster)
         daemon.start()
         wait_for(lambda: asked(cluster.api), 60, "the API server to ask the webhooks")
@@ -62,7 +62,7 @@ def bind_consumer(cluster: Cluster) -> None:
 def grant_slice(cluster: Cluster) -> None:
     """Grants a slice of a class whose controller is somebody else's."""
     spec = {"class": "theirs", "providerClusterID": "oslo"}
-    pool = objects.resource_slice("pool", objects.replica_labels("rome", "oslo"), spec)
+    pool = objects.resource_slice("pool", objects.replica_labels("rome", "oslo"), **spec)
     cluster.api.create("resourceslices", TENANT, pool)
     status = {"status": {
         "storageClasses": [{"storageClassName": "standard", "default": True}],

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import audit, inventory, rights
 from harness.cluster.api import Refused, path
 from harness.cluster.cluster import Cluster, busybox
@@ -194,7 +194,7 @@ def test_the_api_server_asks_it_through_its_service(sides: Sides) -> None:
     sides.ghent.namespace("shop")
 
     def refused() -> bool:
-        wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+        wrong = objects.offloading("other")
         try:
             api.create("namespaceoffloadings", "shop", wrong)
         except Refused as refusal:
@@ -476,9 +476,7 @@ def updated(sides: Sides, load: Load) -> None:
 def asking(cluster: Cluster) -> Load:
     """Asks the webhooks of a cluster all the time; nothing is stored."""
     where = path("namespaceoffloadings", cluster.namespace("asked"))
-    body = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "NamespaceOffloading"}
-    body |= {"metadata": {"name": "offloading"}, "spec": {}}
-    return Load(lambda _: cluster.api.request("POST", where, body, query={"dryRun": "All"}), pause=0.02)
+    return Load(lambda _: cluster.api.request("POST", where, objects.offloading(), query={"dryRun": "All"}), pause=0.02)
 
 
 def doubled(sides: Sides, since: int) -> dict[str, set[str]]:

@@ -55,7 +55,7 @@ def test_what_is_being_deleted_goes_without_liqod_but_not_by_a_consumer(siena: C
     admin = siena.api
     control_plane = siena.as_user(siena.authority.issue("control-plane-of-rome", "rome", ["liqo.io"]))
     slice_user = siena.as_user(siena.authority.issue("slice-of-rome", USER, ["rome"]))
-    slice_of_rome = objects.resource_slice("pool", REPLICA, {})
+    slice_of_rome = objects.resource_slice("pool", REPLICA)
     # The API server refuses this once it asks the webhook.
     unlabelled = {**slice_of_rome, "metadata": {"name": "pool"}}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness import objects
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.liqo import chart
@@ -41,7 +42,7 @@ def wait_open(cluster: Cluster, name: str) -> None:
     """Waits until what the webhooks were asked about can be written, and taken away again. (The API server hears by a
     watch that they are gone.)"""
     cluster.namespace(name)
-    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
+    offloading = objects.offloading()
 
     def is_open() -> bool:
         cluster.api.apply("namespaceoffloadings", name, offloading)

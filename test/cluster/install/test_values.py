@@ -372,7 +372,7 @@ def test_admission_is_as_the_values_say(installed: Installed) -> None:
     urls = [hook["clientConfig"]["url"] for one in hooks for hook in one["webhooks"]]
     assert urls and all(f"{installed.carpi.address}:9543/" in url for url in urls)
     with pytest.raises(Refused, match='must be called "offloading"'):
-        wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+        wrong = objects.offloading("other")
         installed.carpi.api.create("namespaceoffloadings", "shop", wrong)
     policies = {
         hook["failurePolicy"]
@@ -409,7 +409,7 @@ def test_webhooks_answer_who_shows_a_certificate_of_the_configmap(installed: Ins
     fano = installed.fano
     assert callers.ask(fano) == (401, "close")
     assert callers.ask(fano, callers.authority_of(fano.directory).issue("again", callers.NAME))[0] == 200
-    wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+    wrong = objects.offloading("other")
     with pytest.raises(Refused, match='must be called "offloading"'):
         fano.api.create("namespaceoffloadings", "default", wrong)
 
@@ -478,7 +478,7 @@ def test_namespaces_are_offloaded_by_their_labels_as_the_values_say(installed: I
 def test_a_slice_of_class_share_gets_the_part_that_the_values_say(installed: Installed) -> None:
     spec = {"class": "share", "providerClusterID": "fano"}
     annotations = {"liqo.io/create-virtual-node": "false"}
-    part = objects.resource_slice("part", objects.of_peer("fano"), spec, annotations=annotations)
+    part = objects.resource_slice("part", objects.of_peer("fano"), annotations=annotations, **spec)
     api = installed.carpi.api
     api.create("resourceslices", installed.home, part)
     (node,) = installed.fano.api.list("nodes")
@@ -597,7 +597,7 @@ def test_values_of_the_policy_hold_without_a_restart(installed: Installed) -> No
     Liqoctl(installed.fano)("upgrade", "--set", closed, "--wait=false")
     spec = {"class": "default", "providerClusterID": "fano", "resources": {"cpu": "1"}}
     slices = installed.carpi.api
-    slices.create("resourceslices", installed.home, objects.resource_slice("more", objects.of_peer("fano"), spec))
+    slices.create("resourceslices", installed.home, objects.resource_slice("more", objects.of_peer("fano"), **spec))
 
     def answered() -> str:
         status = slices.get("resourceslices", installed.home, "more").get("status", {})

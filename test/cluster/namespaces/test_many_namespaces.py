@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from harness import objects
 from harness.cluster.api import path
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
@@ -26,8 +27,7 @@ def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) 
 
         def offload(name: str) -> None:
             gent.namespace(name)
-            offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}}
-            gent.api.create("namespaceoffloadings", name, {**offloading, "spec": {"podOffloadingStrategy": "Remote"}})
+            gent.api.create("namespaceoffloadings", name, objects.offloading(podOffloadingStrategy="Remote"))
             settings_of_it = {"kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"key": name}}
             gent.api.create("configmaps", name, settings_of_it)
 

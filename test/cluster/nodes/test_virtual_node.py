@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peering import TAINT
@@ -49,10 +50,8 @@ class Pair:
 
     def offload(self, namespace: str, strategy: str) -> None:
         self.consumer.cluster.namespace(namespace)
-        body = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}}
-        self.consumer.api.apply(
-            "namespaceoffloadings", namespace, {**body, "spec": {"podOffloadingStrategy": strategy}}
-        )
+        offloading = objects.offloading(podOffloadingStrategy=strategy)
+        self.consumer.api.apply("namespaceoffloadings", namespace, offloading)
         twin = lambda: self.provider.api.find("namespaces", None, f"{namespace}-ulm")  # noqa: E731
         wait_for(twin, SOON, f"the twin of {namespace}")
 
@@ -103,9 +102,8 @@ def gold(pair: Pair, namespace: str) -> Iterator[str]:
         "configmaps", namespace, {"kind": "ConfigMap", "metadata": {"name": "data"}, "data": {"key": "value"}}
     )
     terms = [{"matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold"]}]}]
-    spec = {"clusterSelector": {"nodeSelectorTerms": terms}}
-    body = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": spec}
-    pair.consumer.api.apply("namespaceoffloadings", namespace, body)
+    offloading = objects.offloading(clusterSelector={"nodeSelectorTerms": terms})
+    pair.consumer.api.apply("namespaceoffloadings", namespace, offloading)
     there = lambda: pair.provider.api.find("configmaps", f"{namespace}-ulm", "data")  # noqa: E731
     wait_for(there, SOON, "the data to be in the twin")
     yield namespace

@@ -239,7 +239,7 @@ def test_a_second_virtual_node_of_one_name_harms_nobody(three: Three, tmp_path: 
     annotations = dict(shadow["metadata"]["annotations"])
     # Ordered long ago, it would be too late for a new pod.
     annotations.pop("offloading.liqo.io/ordered-at", None)
-    double = objects.made("offloading", "ShadowPod", "one", shadow["spec"], labels=labels, annotations=annotations)
+    double = objects.liqo_object("offloading", "ShadowPod", "one", shadow["spec"], labels=labels, annotations=annotations)
     vienna.daemon.stop()
     for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
         for found in vienna.api.list(kind):
@@ -344,7 +344,7 @@ def test_slices_quotas_and_pods_survive_daemons_that_are_killed_meanwhile(three:
 
     for name in names:
         spec = {"class": "default", "providerClusterID": "linz", "resources": {"cpu": "1", "pods": "5"}}
-        body = objects.resource_slice(name, objects.of_peer("linz"), spec)
+        body = objects.resource_slice(name, objects.of_peer("linz"), **spec)
         insist(vienna.api.create, "resourceslices", home, body)
         kill_one()
     ensure()

@@ -135,7 +135,7 @@ def test_what_pods_hold_beyond_a_grant_is_granted_to_no_other_slice(grant: Grant
     grant.consumer.api.patch("resourceslices", HOME, name, {"spec": {"resources": {"cpu": "0"}}})
     wait_for(lambda: grant.quota()["spec"]["resources"]["cpu"] == "0", SOON, "the quota to be lowered")
     spec, marks = {"class": "default", "resources": {"cpu": "10"}}, {"liqo.io/create-virtual-node": "false"}
-    more = objects.resource_slice("more", objects.of_peer("smyrna"), spec, annotations=marks)
+    more = objects.resource_slice("more", objects.of_peer("smyrna"), annotations=marks, **spec)
     grant.consumer.api.create("resourceslices", HOME, more)
     wait_for(lambda: grant.answer("more")[0] == "Denied", SOON, "the second slice to be denied")
     # For 70 s it is more than 8: a pod that was refused may have left a reservation.

@@ -89,7 +89,7 @@ def rome(lyon: Cluster, replicas: list[Liqod]) -> Api:
 
 
 def quota(cluster: Cluster, resources: dict[str, str], enforcement: str = "None") -> None:
-    cluster.api.apply("quotas", TENANT, objects.granted(USER, resources, limitsEnforcement=enforcement))
+    cluster.api.apply("quotas", TENANT, objects.unenforced_quota(USER, resources, limitsEnforcement=enforcement))
 
 
 def pod_spec(requests: dict[str, str], **fields: Any) -> dict[str, Any]:

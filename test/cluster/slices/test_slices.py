@@ -34,7 +34,7 @@ class Slices:
         """Creates a slice as the manual has it, with no label but the provider's."""
         marks = {f"liqo.io/{key.replace('_', '-')}": value for key, value in annotations.items()}
         spec = {"class": slice_class, "providerClusterID": self.provider.name, "resources": resources}
-        body = objects.resource_slice(name, objects.of_peer(self.provider.name), spec, annotations=marks)
+        body = objects.resource_slice(name, objects.of_peer(self.provider.name), annotations=marks, **spec)
         self.consumer.api.create("resourceslices", self.home, body)
 
     def edit(self, name: str, spec: dict[str, Any]) -> None:
@@ -142,8 +142,7 @@ def test_a_deleted_slice_is_drained_before_its_quota_goes(slices: Slices, namesp
     home, away = slices.consumer.api, slices.provider.api
     slices.consumer.namespace(namespace)
     twin = f"{namespace}-{slices.consumer.name}"
-    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
-    home.apply("namespaceoffloadings", namespace, offloading)
+    home.apply("namespaceoffloadings", namespace, objects.offloading())
     wait_for(lambda: away.find("namespaces", None, twin), SOON, "the twin namespace")
     pod = busybox("slow", nodeSelector={"kubernetes.io/hostname": "pool"}, tolerations=[{"key": TAINT, "operator": "Exists"}])
     # No node that the scheduler knows has so much: the pod is bound below.
@@ -192,8 +191,7 @@ class Shop:
         self.slices, self.name, self.api = slices, namespace, slices.consumer.api
         self.twin = f"{namespace}-{slices.consumer.name}"
         slices.consumer.namespace(namespace)
-        offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
-        self.api.apply("namespaceoffloadings", namespace, offloading)
+        self.api.apply("namespaceoffloadings", namespace, objects.offloading())
         wait_for(lambda: slices.provider.api.find("namespaces", None, self.twin), SOON, "the twin namespace")
 
     def create(self, name: str) -> None:

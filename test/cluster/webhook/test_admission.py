@@ -69,7 +69,7 @@ def liqod(oslo: Cluster, daemons: object) -> Liqod:
 
 def quota(cluster: Cluster, user: str, **spec: Any) -> None:
     resources = {"cpu": "100", "memory": "100Gi", "pods": "1000"}
-    cluster.api.apply("quotas", TENANT, objects.granted(user, resources, **spec))
+    cluster.api.apply("quotas", TENANT, objects.unenforced_quota(user, resources, **spec))
 
 
 def configured(cluster: Cluster) -> None:
@@ -319,10 +319,9 @@ def test_kubectl_shows_the_reason(oslo: Cluster, rome: Api, tmp_path: Path) -> N
 
 
 def test_pods_of_an_offloaded_namespace_may_go_to_virtual_nodes(oslo: Cluster, liqod: Liqod) -> None:
-    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}}
     for strategy in ("Remote", "LocalAndRemote", "Local"):
         namespace = oslo.namespace(f"pods-{strategy.lower()}", {"liqo.io/scheduling-enabled": "true"})
-        oslo.api.create("namespaceoffloadings", namespace, {**offloading, "spec": {"podOffloadingStrategy": strategy}})
+        oslo.api.create("namespaceoffloadings", namespace, objects.offloading(podOffloadingStrategy=strategy))
         pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": POD}
         made = oslo.api.create("pods", namespace, pod)["spec"]
         tolerated = [entry for entry in made["tolerations"] if entry.get("key") == "virtual-node.liqo.io/not-allowed"]
@@ -355,9 +354,7 @@ def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) 
     refused(
         made("namespaceoffloadings", "NamespaceOffloading", "offloading", selected), "remoteNamespaceName is needed"
     )
-    api.create(
-        "namespaceoffloadings", TENANT, {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
-    )
+    api.create("namespaceoffloadings", TENANT, objects.offloading())
     refused(
         lambda: api.patch("namespaceoffloadings", TENANT, "offloading",
                           {"spec": {"namespaceMappingStrategy": "EnforceSameName"}}),
@@ -396,7 +393,7 @@ def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) 
     assert node["spec"]["createNode"] is False and node["spec"]["disableNetworkCheck"] is True
     api.delete("virtualnodes", TENANT, "virtual")
 
-    stranger = {"kind": "ForeignCluster", "metadata": {"name": "lima"}, "spec": {"clusterID": "lima"}}
+    stranger = objects.liqo_object("core", "ForeignCluster", "lima", {"clusterID": "lima"})
     foreign = api.create("foreignclusters", None, stranger)
     assert foreign["metadata"]["labels"]["liqo.io/remote-cluster-id"] == "lima"
     api.delete("foreignclusters", None, "lima")
@@ -407,7 +404,7 @@ REPLICA = objects.replica_labels("rome", "oslo")
 
 def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: Cluster, control_plane: Api) -> None:
     def make(labels: dict[str, str], spec: dict[str, Any] | None = None) -> Any:
-        body = objects.resource_slice("pool", labels, spec or {})
+        body = objects.resource_slice("pool", labels, **(spec or {}))
         return lambda: control_plane.create("resourceslices", TENANT, body)
 
     refused(make({}), "liqo.io/replicated must be")
@@ -433,10 +430,9 @@ def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: C
     change({"spec": {"resources": {"cpu": "8"}}})()
     control_plane.request("DELETE", path("resourceslices", TENANT, "pool"))
 
-    twins = {"kind": "NamespaceMap", "metadata": {"name": "oslo", "labels": REPLICA}}
-    bad = {**twins, "spec": {"desiredMapping": {"a": "kube-system"}}}
+    bad = objects.namespace_map("oslo", REPLICA, desiredMapping={"a": "kube-system"})
     refused(lambda: control_plane.create("namespacemaps", TENANT, bad), "keeps for itself")
-    control_plane.create("namespacemaps", TENANT, {**twins, "spec": {"desiredMapping": {"a": "a-rome"}}})
+    control_plane.create("namespacemaps", TENANT, objects.namespace_map("oslo", REPLICA, desiredMapping={"a": "a-rome"}))
     status = {"status": {"currentMapping": {"a": {"remoteNamespace": "default", "phase": "Accepted"}}}}
     refused(lambda: control_plane.patch("namespacemaps", TENANT, "oslo", status, "status"), "is the provider's answer")
     control_plane.request("DELETE", path("namespacemaps", TENANT, "oslo"))
