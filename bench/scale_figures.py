@@ -82,11 +82,7 @@ def _turns(changes: dict[str, dict[str, Any]]) -> list[report.Row]:
 
 
 def _by_cluster(milliseconds: dict[str, float]) -> str:
-    return ", ".join(f"{name} {_bound(of)}" for name, of in milliseconds.items())
-
-
-def _bound(milliseconds: float) -> str:
-    return "> 500 ms" if milliseconds > 500 else f"<= {milliseconds:g} ms"
+    return ", ".join(f"{name} {report.bound(of)}" for name, of in milliseconds.items())
 
 
 def _requests(steps: list[dict[str, Any]]) -> report.Row:
@@ -158,7 +154,7 @@ def explain(figures: dict[str, Any]) -> str:
     for name, start in (("consumer", figures["start_home"]), ("provider", figures["start_away"])):
         text.append(
             f"start of the {name}: {start['cpu_seconds']:.1f} s of CPU until the first write, longest turn "
-            f"{_bound(start['longest_turn_ms'])}, {start['mb']:.0f} MB"
+            f"{report.bound(start['longest_turn_ms'])}, {start['mb']:.0f} MB"
         )
     text.append("CPU s of the liqods in the seconds after a change (rome, milan):")
     for name, of in figures["changes"].items():

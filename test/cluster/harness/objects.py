@@ -28,6 +28,11 @@ def one_container(**container: Any) -> dict[str, Any]:
     return {"containers": [{"name": "main", "image": "busybox", **container}]}
 
 
+def endpoints(*addresses: str) -> list[dict[str, Any]]:
+    """The endpoints of an EndpointSlice, a ready one at each address."""
+    return [{"addresses": [address], "conditions": {"ready": True}} for address in addresses]
+
+
 def shadow_pod(name: str, origin: str, pod: dict[str, Any] | None = None, **metadata: Any) -> dict[str, Any]:
     """A ShadowPod of the consumer `origin` ("": of nobody) for a pod of that spec, or of one container."""
     labels = {"offloading.liqo.io/origin": origin} if origin else {}

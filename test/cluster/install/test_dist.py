@@ -500,10 +500,6 @@ def kill(cluster: Cluster, pod: str) -> None:
     subprocess.run(["nsenter", f"--target={cluster.space.pid}", "--pid", "kill", "-9", process.name], check=False)
 
 
-def running(cluster: Cluster, namespace: str) -> int:
-    return sum(pod["status"].get("phase") == "Running" for pod in cluster.pods(namespace))
-
-
 def test_both_are_updated_under_a_load_of_pods(sides: Sides) -> None:
     ghent, lyon = sides
     lyon.add_kwok_nodes(FAKE_NODES)
@@ -519,7 +515,7 @@ def test_both_are_updated_under_a_load_of_pods(sides: Sides) -> None:
         assert not made.refused, made.refused[:5]
     refused = refused_shadow_pods(lyon, since)
     assert not refused, refused[:5]
-    wait_for(lambda: running(ghent, "load") == len(load.names), SOON, "every pod to run", interval=0.5)
+    wait_for(lambda: ghent.running("load") == len(load.names), SOON, "every pod to run", interval=0.5)
     assert not doubled(sides, since)
 
 
@@ -555,7 +551,7 @@ def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
     assert kubelet_port(ghent) == port
     for cluster in sides:
         cluster.kubectl("rollout", "status", "deployment/liqod", "-n", "liqo", WAITED, timeout=SOON + 10)
-    wait_for(lambda: running(ghent, "load") == before + 20, SOON, "every pod to run on")
+    wait_for(lambda: ghent.running("load") == before + 20, SOON, "every pod to run on")
     assert not doubled(sides, since)
 
 

@@ -119,11 +119,8 @@ def test_a_deployment_runs_in_the_provider(pair: Pair) -> None:
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
     pair.consumer.api.create("deployments", "demo", {"kind": "Deployment", "metadata": {"name": "web"}, "spec": spec})
 
-    def running(cluster: Cluster, namespace: str) -> int:
-        return sum(pod["status"].get("phase") == "Running" for pod in cluster.pods(namespace))
-
-    wait_for(lambda: running(pair.consumer, "demo") == 2, 60, "two pods to run, as seen from the consumer")
-    assert running(pair.provider, "demo-genoa") == 2
+    wait_for(lambda: pair.consumer.running("demo") == 2, 60, "two pods to run, as seen from the consumer")
+    assert pair.provider.running("demo-genoa") == 2
     assert {pod["spec"]["nodeName"] for pod in pair.consumer.pods("demo")} == {"bonn"}
 
 

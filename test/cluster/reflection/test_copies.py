@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster.api import Refused
 from harness.required import require_liqod
 from harness.story import Story
@@ -31,10 +31,6 @@ def backend(service: str, *certificates: str) -> dict[str, Any]:
     """The spec of an Ingress, which refers to these Secrets, so that they are copied at once."""
     to = {"service": {"name": service, "port": {"number": 80}}}
     return {"defaultBackend": to, "tls": [{"secretName": name} for name in certificates]}
-
-
-def endpoints(*addresses: str) -> list[dict[str, Any]]:
-    return [{"addresses": [address], "conditions": {"ready": True}} for address in addresses]
 
 
 def addresses(of: dict[str, Any]) -> list[str]:
@@ -114,11 +110,11 @@ KINDS = {
     "endpointslice": Copied(
         "EndpointSlice",
         "endpointslices",
-        {**TEMPLATE, "endpoints": endpoints("192.0.2.9")},
-        {"spec": {"template": {"endpoints": endpoints("192.0.2.66")}}},
+        {**TEMPLATE, "endpoints": objects.endpoints("192.0.2.9")},
+        {"spec": {"template": {"endpoints": objects.endpoints("192.0.2.66")}}},
         lambda it: addresses(it["spec"]["template"]),
         copy=("ShadowEndpointSlice", "shadowendpointslices"),
-        theirs={"spec": {"template": {**TEMPLATE, "endpoints": endpoints("192.0.2.66")}}},
+        theirs={"spec": {"template": {**TEMPLATE, "endpoints": objects.endpoints("192.0.2.66")}}},
         labels={"kubernetes.io/service-name": "db"},
     ),
 }
@@ -178,7 +174,7 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
     story, there = with_ranges, with_ranges.provider.api
     database = {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": PORTS}}
     story.consumer.api.create("services", story.namespace, database)
-    busy = {"kind": "EndpointSlice", "metadata": {"name": "busy"}, **TEMPLATE, "endpoints": endpoints("192.0.2.66")}
+    busy = {"kind": "EndpointSlice", "metadata": {"name": "busy"}, **TEMPLATE, "endpoints": objects.endpoints("192.0.2.66")}
     there.create("endpointslices", story.twin, busy)
     for each in KINDS.values():
         each.take(story, "taken")
@@ -209,7 +205,7 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
     assert led_to("busy") == ["192.0.2.66"]
 
     # Somebody at the provider changes all of them.
-    there.patch("endpointslices", story.twin, "warned", {"endpoints": endpoints("192.0.2.66")})
+    there.patch("endpointslices", story.twin, "warned", {"endpoints": objects.endpoints("192.0.2.66")})
     for name in ("lost", "busy"):
         there.delete("endpointslices", story.twin, name)
     for each in KINDS.values():
@@ -256,10 +252,10 @@ def test_bad_and_large_input_is_copied_or_told_once_and_the_rest_goes_on(with_ra
     make("ConfigMap", "configmaps", long_name, data={"word": "ciao"})
     make("Secret", "secrets", long_name, data={"word": "Y2lhbw=="})
     make("Ingress", "ingresses", long_name, spec=backend("web", long_name, "large"))
-    make("EndpointSlice", "endpointslices", long_name, **TEMPLATE, endpoints=endpoints("192.0.2.9"))
-    six = {**TEMPLATE, "addressType": "IPv6", "endpoints": endpoints("fd00:9::1", "fd00:8::1")}
+    make("EndpointSlice", "endpointslices", long_name, **TEMPLATE, endpoints=objects.endpoints("192.0.2.9"))
+    six = {**TEMPLATE, "addressType": "IPv6", "endpoints": objects.endpoints("fd00:9::1", "fd00:8::1")}
     make("EndpointSlice", "endpointslices", "six", **six)
-    names = {**TEMPLATE, "addressType": "FQDN", "endpoints": endpoints("db.example.com")}
+    names = {**TEMPLATE, "addressType": "FQDN", "endpoints": objects.endpoints("db.example.com")}
     make("EndpointSlice", "endpointslices", "names", **names)
     make("ConfigMap", "configmaps", "fixed", data={"word": "ciao"}, immutable=True)
     make("ConfigMap", "configmaps", "plain", data={"word": "ciao"})

@@ -17,6 +17,7 @@ from harness.cluster.api import Refused, path
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.node import is_ready
 from harness.liqo.handshake import SOON, Handshake
+from harness.liqo.hostile import annotate_policy
 from harness.liqo.peering import TAINT
 from harness.wait import stays, wait_for
 
@@ -251,13 +252,9 @@ def test_a_denied_edit_keeps_the_quota_and_the_node(slices: Slices, shop: Shop) 
     assert slices.granted("pool") == {**size, "cpu": "80"}
 
 
-def set_bounds(provider: Cluster, away: str, policy: str | None) -> None:
-    provider.api.patch("namespaces", None, away, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
-
-
 def test_a_denied_edit_is_told_from_a_drain(slices: Slices, shop: Shop, daemons: Any) -> None:
     """By our provider and by one of the Go version, and where the request changes during the drain."""
-    set_bounds(slices.provider, slices.away, '{"maxSliceResources": {"cpu": "8"}}')
+    annotate_policy(slices.provider, slices.away, '{"maxSliceResources": {"cpu": "8"}}')
     slices.edit("pool", {"resources": {"cpu": "80"}})
     denied = ("Denied", "RequestDenied")
     wait_for(lambda: slices.condition("pool") == denied, SOON, "the edit to be denied")
@@ -293,7 +290,7 @@ def test_a_denied_edit_is_told_from_a_drain(slices: Slices, shop: Shop, daemons:
     stays(lambda: not shop.is_scheduled("in-drain-by-go"), 3, "the pod unscheduled")
     daemon.start()
     shop.wait_running("in-drain-by-go")
-    set_bounds(slices.provider, slices.away, None)
+    annotate_policy(slices.provider, slices.away, None)
 
 
 def test_a_custom_class_is_left_to_its_controller(slices: Slices) -> None:

@@ -23,6 +23,7 @@ from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo import chart
+from harness.liqo.hostile import annotate_policy
 from harness.liqo.liqod import METRICS_PORT, WEBHOOK_PORT, Liqod
 from harness.run import Run
 from harness.tools import firewall
@@ -197,20 +198,18 @@ def test_a_pod_that_asks_for(rome: Api, what: str) -> None:
 
 
 def test_an_administrator_can_make_exceptions_for_one_tenant(oslo: Cluster, rome: Api) -> None:
-    def annotate(policy: str | None) -> None:
-        oslo.api.patch("namespaces", None, TENANT, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
-
     def let_in(pod: dict[str, Any]) -> bool:
         return bool(create(rome, "exception", pod=pod, dry_run=True))
 
     try:
-        annotate(json.dumps({"hostPorts": True, "capabilities": ["NET_ADMIN"]}))
+        annotate_policy(oslo, TENANT, json.dumps({"hostPorts": True, "capabilities": ["NET_ADMIN"]}))
         wait_for(lambda: let_in(HOSTILE["a port of the node"][0]), 60, "the exception to hold")
         let_in(container(securityContext={"capabilities": {"add": ["NET_ADMIN"]}}))
         refused(lambda: let_in(HOSTILE["a capability"][0]), "capabilities.add")
-        refused(lambda: annotate('{"hostPort": true}'), "liqo.io/pod-policy", '"hostPort" is not a key', "hostPorts?", code=422)
+        wrong = lambda: annotate_policy(oslo, TENANT, '{"hostPort": true}')  # noqa: E731
+        refused(wrong, "liqo.io/pod-policy", '"hostPort" is not a key', "hostPorts?", code=422)
     finally:
-        annotate(None)
+        annotate_policy(oslo, TENANT, None)
     wait_for(lambda: let_in(POD), 60, "the default to hold again")
 
 

@@ -246,6 +246,10 @@ class Cluster:
     def pods(self, namespace: str, selector: str = "", fields: str = "") -> list[dict]:
         return self.api.list("pods", namespace, selector, fields)
 
+    def running(self, namespace: str) -> int:
+        """How many pods of a namespace run."""
+        return sum(pod["status"].get("phase") == "Running" for pod in self.pods(namespace))
+
     def events(self, namespace: str, about: str) -> list[dict]:
         """The events about the object of that name."""
         return self.api.list("events", namespace, fields=f"involvedObject.name={about}")
