@@ -52,3 +52,15 @@ def test_no_story_passes_this_by():
         if "pytest.skip(" in line
     ]
     assert skips and not [line for line in skips if not OTHER_REASONS.search(line)]
+
+
+def test_every_module_of_the_harness_is_on_its_page():
+    page = (SUITE / "README.md").read_text(encoding="utf-8")
+    parts = dict(re.findall(r"^`(harness/(?:\w+/)?)`, [^\n]*:\n(.*?)(?=^`harness|^Nothing)", page, re.MULTILINE | re.DOTALL))
+    modules = [path for path in (SUITE / "harness").rglob("*.py") if path.name != "__init__.py"]
+    missing = [
+        str(path.relative_to(SUITE))
+        for path in modules
+        if f"`{path.name}`" not in parts.get(f"{path.parent.relative_to(SUITE)}/", "")
+    ]
+    assert len(modules) > 50 and not missing
