@@ -54,7 +54,7 @@ class Three:
         conditions = found.get("status", {}).get("conditions", [])
         return next((condition for condition in conditions if condition["type"] == "VirtualKubelet"), {})
 
-    def tells(self, node: str, *words: str) -> bool:
+    def reports(self, node: str, *words: str) -> bool:
         """Whether Node and session say that the provider cannot be read, and why, and one Event does."""
         uid = self.lodi.api.get("virtualnodes", f"liqo-tenant-{node}", node)["metadata"]["uid"]
         found = self.lodi.cluster.events(f"liqo-tenant-{node}", node)
@@ -213,7 +213,7 @@ def test_a_list_without_end_is_left_and_read_again(three: Three, zara: Liar) -> 
     pod = told_pod(',"status":{"message":"' + 1000 * "x" + '"}', namespace="others")
     zara.lists["pods"] = packed_list(pod, 260 * MIB)
     zara.show_twin("shop")
-    wait_for(lambda: three.tells("zara", "a list page is longer than 268435456 bytes"), 60, "it to be told")
+    wait_for(lambda: three.reports("zara", "a list page is longer than 268435456 bytes"), 60, "it to be reported")
     lists = [where for _, where in zara.asked if re.search(r"/pods(\?|$)", where) and "watch=" not in where]
     assert lists and all("limit=" in where for where in lists)
     three.pod("beside-zara", "bari")
@@ -252,7 +252,7 @@ def test_little_that_becomes_much_takes_no_memory(three: Three, zara: Liar) -> N
     assert all(len(answer) < 3 * MIB for answer in zara.lists.values()), "it costs the provider little"
     zara.show_twin("shop")
     zara.replicate()
-    wait_for(lambda: three.tells("zara", f"of {READING} MiB are in use"), 60, "it to be told")
+    wait_for(lambda: three.reports("zara", f"of {READING} MiB are in use"), 60, "it to be reported")
     wait_for(lambda: all(zara.times(plural) for plural in zara.lists), 60, "all of it to be asked for")
 
     def says_the_map() -> bool:
