@@ -61,7 +61,7 @@ def _start(figure: str, start: dict[str, float]) -> report.Row:
 
 
 def _turns(changes: dict[str, dict[str, Any]]) -> list[report.Row]:
-    """One reading of the metrics is in each time, and is not what is asked about: where no turn was longer than that of a
+    """One reading of the metrics is in each time, and is not what is asked about: if no turn was longer than that of a
     reading may be, the longest one is left out."""
     clusters = ("rome", "milan")
     readings = {name: max(changes[of][name]["longest_turn_ms"] for of in ("reading", "nothing")) for name in clusters}

@@ -11,7 +11,7 @@ from pathlib import Path
 from builddir import ROOT
 
 RECORD = ROOT / "docs/stories.md"
-# Where so many commits have followed, nobody knows any more whether the stories are true.
+# If so many commits have followed, nobody knows any more whether the stories are true.
 MAX_AGE = 200
 ROW = re.compile(r"^\| `(?P<file>test_\w+\.py)` \| (?:`(?P<commit>[0-9a-f]{7,40})`(?: with changes)?|never) \|.*$")
 

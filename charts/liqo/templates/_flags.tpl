@@ -2,10 +2,10 @@
 The flags that the values give to liqod, and how they are written. A row is a flag: its name, its form, its value, and its
 condition if it has one.
 
-  word    --name=value     a name, a number, true or false: given unless a condition is empty
-  text    --name="value"   given if the text is not empty
-  each    --name="value"   given once for each text of a list
-  switch  --name           given if the value is true
+    word    --name=value     a name, a number, true or false: given unless a condition is empty
+    text    --name="value"   given if the text is not empty
+    each    --name="value"   given once for each text of a list
+    switch  --name           given if the value is true
 
 A row with a condition is given if that is not empty, whatever its form. "liqo.settersOfFlags" (_arguments.tpl) has a line for
 each flag that may be given once.

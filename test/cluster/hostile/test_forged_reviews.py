@@ -51,7 +51,7 @@ class Forger:
         without: str = "",
         requests: Sequence[dict[str, str]] = (),
     ) -> tuple[int, str]:
-        """Code and text of the answer; 200 where it is yes.
+        """Code and text of the answer; 200 if it is yes.
 
         `without` a field of the metadata; `requests` of more containers.
         """

@@ -44,7 +44,7 @@ RBAC = "cannot"
 
 @dataclass(frozen=True)
 class Row:
-    """Somebody tries something. `says` is in the answer where it is a refusal."""
+    """Somebody tries something. `says` is in the answer if it is a refusal."""
 
     who: str
     what: str
@@ -53,7 +53,7 @@ class Row:
     body: dict[str, Any] | None = None
     code: int = 403
     says: str = RBAC
-    kind: str = ""  # of a PATCH: a merge patch where nothing else is said
+    kind: str = ""  # of a PATCH: a merge patch if nothing else is said
     headers: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -226,7 +226,7 @@ def endpoints(*addresses: str) -> dict[str, Any]:
 
 
 def led_to(hostile: Hostile) -> dict[str, bool] | None:
-    """The addresses in the provider's EndpointSlice and whether they are ready; None where there is none."""
+    """The addresses in the provider's EndpointSlice and whether they are ready; None if there is none."""
     found = hostile.provider.api.find("endpointslices", TWIN, "web-1")
     if found is None:
         return None
@@ -358,7 +358,7 @@ def asked(hostile: Hostile) -> dict[str, float]:
 
 
 def operated(name: str, requests: dict[str, float]) -> dict[str, Any]:
-    """A pod that an operator starts; where it requests nothing, nothing but its number counts."""
+    """A pod that an operator starts; if it requests nothing, nothing but its number counts."""
     cpu, memory = (requests.get(f"requests.{what}", 0) for what in ("cpu", "memory"))
     wanted = {"cpu": f"{1000 * cpu:.0f}m", "memory": f"{memory:.0f}"}
     spec = {"containers": [{"name": "main", "image": "busybox", "resources": {"requests": wanted}}]}

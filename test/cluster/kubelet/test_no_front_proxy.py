@@ -1,4 +1,4 @@
-"""An API server that cannot show API extensions that it is one, as where nobody has set aggregation up.
+"""An API server that cannot show API extensions that it is one, as if nobody had set aggregation up.
 
 abdera provides so: nobody is told figures, and everything else, the removal of namespaces above all, goes as ever.
 """

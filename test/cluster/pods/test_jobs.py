@@ -1,4 +1,4 @@
-"""A Job whose offloaded pod is deleted, suspended or lost goes on, also where it counts only pods that have Failed."""
+"""A Job whose offloaded pod is deleted, suspended or lost goes on, also if it counts only pods that have Failed."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Copied:
     good: dict[str, Any]
     spoilt: dict[str, Any]  # what somebody at the provider makes of a copy, as a merge patch
     shown: Callable[[dict[str, Any]], Any]  # what of a copy is to be right
-    copy: tuple[str, str] | None = None  # kind and resource of the copies, where these are others
+    copy: tuple[str, str] | None = None  # kind and resource of the copies, if these are others
     theirs: dict[str, Any] | None = None  # of somebody else under the name of such a copy
     labels: dict[str, str] | None = None
 
@@ -70,7 +70,7 @@ class Copied:
         story.provider.api.create(self.copies, story.twin, body)
 
     def found(self, story: Story, name: str) -> dict[str, Any] | None:
-        """The copy; None where there is none, or an object of somebody else."""
+        """The copy; None if there is none, or an object of somebody else."""
         there = story.provider.api.find(self.copies, story.twin, name)
         ours = there and there["metadata"].get("labels", {}).get(ORIGIN) == story.consumer.name
         return there if ours and "deletionTimestamp" not in there["metadata"] else None

@@ -42,7 +42,7 @@ class Slices:
         self.consumer.api.patch("resourceslices", self.home, name, {"spec": spec})
 
     def condition(self, name: str, kind: str = "Resources", away: bool = False) -> tuple[str, str]:
-        """Status and reason, at the consumer or at the provider; empty where there is none."""
+        """Status and reason, at the consumer or at the provider; empty if there is none."""
         cluster, namespace = (self.provider, self.away) if away else (self.consumer, self.home)
         status = cluster.api.get("resourceslices", namespace, name).get("status", {})
         found = next((one for one in status.get("conditions", []) if one["type"] == kind), {})
@@ -253,7 +253,7 @@ def test_a_denied_edit_keeps_the_quota_and_the_node(slices: Slices, shop: Shop) 
 
 
 def test_a_denied_edit_is_told_from_a_drain(slices: Slices, shop: Shop, daemons: Any) -> None:
-    """By our provider and by one of the Go version, and where the request changes during the drain."""
+    """By our provider and by one of the Go version, and if the request changes during the drain."""
     annotate_policy(slices.provider, slices.away, '{"maxSliceResources": {"cpu": "8"}}')
     slices.edit("pool", {"resources": {"cpu": "80"}})
     denied = ("Denied", "RequestDenied")

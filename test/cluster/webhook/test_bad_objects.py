@@ -44,7 +44,7 @@ def bergen(run: Run, daemons: object) -> Iterator[Cluster]:
 
 
 def make(cluster: Cluster, where: str, body: dict[str, Any]) -> None:
-    """Makes an object, where liqod has not done so by itself, e.g. the NamespaceMap of a provider with a node."""
+    """Makes an object, if liqod has not done so by itself, e.g. the NamespaceMap of a provider with a node."""
 
     def there() -> bool:
         try:

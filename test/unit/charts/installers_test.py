@@ -578,7 +578,7 @@ def test_a_second_name_says_the_same_as_the_first(path, tmp_path):
     entry = by_path("secondNames")[path]
     value, first = SECOND[entry["path"][-1]], entry["of"].split(".")
     assert value != at(DEFAULTS, first)
-    # Of a monitor nothing is seen where there is none.
+    # Of a monitor nothing is seen if there is none.
     shown = ",".join(f"metrics.{monitor}.enabled=true" for monitor in MONITORED if first[-1] != "enabled")
     made = []
     for one in (entry["path"], first):
@@ -772,7 +772,7 @@ def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path
                 assert template["spec"][key] == daemon[key]
             # Beside the daemon as well: there may be no other node.
             assert template["spec"]["affinity"] == {"nodeAffinity": daemon["affinity"]["nodeAffinity"]}
-        # Bringing up kinds is done again where it fails; a refusal stands.
+        # Bringing up kinds is done again if it fails; a refusal stands.
         assert hooks["Job", "liqo-pre-delete"]["spec"]["backoffLimit"] == 0
         assert not hooks_of(program, "--set", "deployment=false")
 

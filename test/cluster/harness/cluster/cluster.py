@@ -48,7 +48,7 @@ class Cluster:
     # -- starting and stopping ------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Starts every component and waits until the API server, and the node where there is one, are ready."""
+        """Starts every component and waits until the API server, and the node if there is one, are ready."""
         self._write_configuration()
         self.run_component("etcd", [self.kube, *components.etcd(self.directory / "etcd")])
         self.run_component(

@@ -36,5 +36,5 @@ def pinned(name: str, node: str, script: str = "sleep 1000000", cpu: str = "100m
 
 
 def phase(cluster: Cluster, namespace: str, name: str) -> str:
-    """That of a pod, "" where there is none."""
+    """That of a pod, "" if there is none."""
     return (cluster.pod(namespace, name) or {"status": {}})["status"].get("phase", "")
