@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "test/cluster"))
 
 import report  # noqa: E402
 import yaml  # noqa: E402
-from harness import settings  # noqa: E402
+from harness import objects, settings  # noqa: E402
 from harness.cluster.api import Refused, path  # noqa: E402
 from harness.cluster.cluster import Cluster  # noqa: E402
 from harness.cluster.components import Options  # noqa: E402
@@ -115,15 +115,10 @@ class Stage:
             wait_for(daemon.ready, 60, f"{daemon.name} to be ready")
         room = 2 * self.level
         amounts = {"cpu": f"{room * 150}m", "memory": f"{room * 192}Mi", "pods": str(room)}
-        spec = {"user": USER, "limitsEnforcement": "None", "resources": amounts}
-        self.cluster.api.apply("quotas", TENANT, {"kind": "Quota", "metadata": {"name": USER}, "spec": spec})
+        self.cluster.api.apply("quotas", TENANT, objects.unenforced_quota(USER, amounts))
         consumer = self.cluster.as_user(self.cluster.authority.issue("slice-of-rome", USER, [CONSUMER]))
-        container = {"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "1M"}}}
-        probe = {
-            "apiVersion": "offloading.liqo.io/v1beta1", "kind": "ShadowPod",
-            "metadata": {"name": "probe", "labels": {"offloading.liqo.io/origin": CONSUMER}},
-            "spec": {"pod": {"containers": [container]}},
-        }  # fmt: skip
+        pod = objects.one_container(resources={"requests": {"cpu": "1M"}})
+        probe = objects.shadow_pod("probe", CONSUMER, pod)
 
         def asked() -> bool:
             try:

@@ -28,7 +28,7 @@ class Figure:
     bare: Callable[[Figures], float] | None = None
 
     def cost(self, figures: Figures) -> float:
-        """In the bare client's own, where there is one: what the machine does to both then cancels out."""
+        """In the bare client's own, if there is one: what the machine does to both then cancels out."""
         return self.of(figures) / self.bare(figures) if self.bare else self.of(figures)
 
 

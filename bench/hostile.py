@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "test/cluster"))
 
 import report  # noqa: E402
 import yaml  # noqa: E402
-from harness import settings  # noqa: E402
+from harness import objects, settings  # noqa: E402
 from harness.cluster import rights  # noqa: E402
 from harness.cluster.api import Refused, path  # noqa: E402
 from harness.cluster.cluster import busybox  # noqa: E402
@@ -181,14 +181,11 @@ class Attack:
         self._pool.shutdown()
 
     def _fill(self) -> None:
-        labels = {"liqo.io/replicated": "true", "liqo.io/replication": "false", "liqo.io/originID": "turin"}
-        labels |= {"liqo.io/remoteID": "rome", "liqo.io/remote-cluster-id": "turin"}
+        labels = objects.replica_labels("turin", "rome")
         for number in range(SLICES):
             spec = {"class": "none", "consumerClusterID": "turin", "providerClusterID": "rome", "csr": "QUFB" * (SLICE_BYTES // 4)}
-            metadata = {"name": f"slice-{number}", "labels": labels}
-            if self._dares(lambda m=metadata, s=spec: self._on.turin.create(
-                "resourceslices", TENANT, {"kind": "ResourceSlice", "metadata": m, "spec": s}
-            )):  # fmt: skip
+            asked = objects.resource_slice(f"slice-{number}", labels, **spec)
+            if self._dares(lambda body=asked: self._on.turin.create("resourceslices", TENANT, body)):
                 self.counts["slices stored"] += 1
 
     def _ask(self, number: int) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 
+from harness import objects
 from harness.cluster import rights
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
@@ -66,11 +67,7 @@ class Namespaces:
             (self.milan, f"limit-{number}-rome", {"labels": labels}),
         ):
             cluster.api.create("namespaces", None, {"kind": "Namespace", "metadata": {"name": name, **metadata}})
-        # The finalizer is the one that liqod would set.
-        offloading = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
-        spec = {"namespaceMappingStrategy": "SelectedName", "remoteNamespaceName": twin}
-        body = {"kind": "NamespaceOffloading", "metadata": offloading, "spec": spec}
-        self.rome.api.create("namespaceoffloadings", home, body)
+        self.rome.api.create("namespaceoffloadings", home, objects.asking_for(twin))
 
     def _wait_for_defaults(self) -> None:
         """The root CAs, which every namespace has, and which are reflected, too."""

@@ -31,15 +31,11 @@ def _row(figure: str, value: float, goal: float, unit: str, more: str = "", scal
 
 def _turn(what: str, spent: dict[str, Any]) -> report.Row:
     longest = spent["longest_turn_ms"]
-    return report.Row(f"longest turn while {what}", "-", f"<= {TURN_MS:g} ms", _bound(longest), longest <= TURN_MS)
+    return report.Row(f"longest turn while {what}", "-", f"<= {TURN_MS:g} ms", report.bound(longest), longest <= TURN_MS)
 
 
 def _reading(whose: str, milliseconds: float) -> report.Row:
-    return report.Row(f"turn of the {whose} in which /metrics is read", "-", "-", _bound(milliseconds), True)
-
-
-def _bound(milliseconds: float) -> str:
-    return "> 500 ms" if milliseconds > 500 else f"<= {milliseconds:g} ms"
+    return report.Row(f"turn of the {whose} in which /metrics is read", "-", "-", report.bound(milliseconds), True)
 
 
 def _rest(whose: str, spent: dict[str, Any]) -> report.Row:
@@ -50,7 +46,7 @@ def _rest(whose: str, spent: dict[str, Any]) -> report.Row:
 
 
 def _start(whose: str, spent: dict[str, Any]) -> report.Row:
-    measured = f"{spent['cpu_seconds']:.1f} s, longest turn {_bound(spent['longest_turn_ms'])}"
+    measured = f"{spent['cpu_seconds']:.1f} s, longest turn {report.bound(spent['longest_turn_ms'])}"
     return report.Row(f"{whose} begins, CPU until all is there", "-", "-", measured, True)
 
 

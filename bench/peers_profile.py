@@ -24,7 +24,7 @@ _FRAMES_OF_ALL = (
 
 
 class Profile:
-    """Records into a directory, or nothing where there is none and nobody needs the shares."""
+    """Records into a directory, or nothing if there is none and nobody needs the shares."""
 
     def __init__(self, directory: Path | None):
         self._directory = directory

@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
+from harness import objects
 from harness.wait import wait_for
 from peers_profile import Profile
 from peers_stage import PATIENCE, PeersStage, each, paced, say, wait_count
@@ -68,17 +69,13 @@ class Provider:
 
     def _tenant(self, number: int) -> None:
         name, api = tenant_of(number), self.on.api
-        namespace, of_tenant = f"liqo-tenant-{name}", {"liqo.io/remote-cluster-id": name}
+        namespace, of_tenant = f"liqo-tenant-{name}", objects.of_peer(name)
         labels = {"liqo.io/tenant-namespace": "true", **of_tenant}
         api.create("namespaces", None, {"metadata": {"name": namespace, "labels": labels}})
-        spec = {"clusterID": name, "authzPolicy": "TolerateNoHandshake"}
-        api.create("tenants", namespace, {"metadata": {"name": name, "labels": of_tenant}, "spec": spec})
-        labels = {
-            "liqo.io/replicated": "true", "liqo.io/replication": "false", "liqo.io/originID": name,
-            "liqo.io/remoteID": self.on.name, **of_tenant,
-        }  # fmt: skip
+        api.create("tenants", namespace, objects.tenant(name, of_tenant, authzPolicy="TolerateNoHandshake"))
         spec = {"class": "share", "consumerClusterID": name, "providerClusterID": self.on.name}
-        api.create("resourceslices", namespace, {"metadata": {"name": "pool", "labels": labels}, "spec": spec})
+        labels = objects.replica_labels(name, self.on.name)
+        api.create("resourceslices", namespace, objects.resource_slice("pool", labels, **spec))
 
     def _grants(self) -> dict[str, str]:
         """The CPU that each tenant is granted."""

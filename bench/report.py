@@ -17,6 +17,11 @@ def say(text: str) -> None:
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
+def bound(milliseconds: float) -> str:
+    """The bucket of a histogram of turns, whose last one begins at 500 ms."""
+    return "> 500 ms" if milliseconds > 500 else f"<= {milliseconds:g} ms"
+
+
 @dataclass(frozen=True)
 class Row:
     figure: str

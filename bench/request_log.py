@@ -74,5 +74,5 @@ class RequestLog:
         return Counter(f"{self.name}: {described(entry)}" for entry in self.entries(since) if wanted(entry))
 
     def first(self, since: int, wanted: Callable[[audit.Entry], bool]) -> float | None:
-        """When the first such request came in, in seconds since 1970; None where none has."""
+        """When the first such request came in, in seconds since 1970; None if none has."""
         return min((audit.received(entry) for entry in self.entries(since) if wanted(entry)), default=None)

@@ -61,7 +61,7 @@ def _start(figure: str, start: dict[str, float]) -> report.Row:
 
 
 def _turns(changes: dict[str, dict[str, Any]]) -> list[report.Row]:
-    """One reading of the metrics is in each time, and is not what is asked about: where no turn was longer than that of a
+    """One reading of the metrics is in each time, and is not what is asked about: if no turn was longer than that of a
     reading may be, the longest one is left out."""
     clusters = ("rome", "milan")
     readings = {name: max(changes[of][name]["longest_turn_ms"] for of in ("reading", "nothing")) for name in clusters}
@@ -82,11 +82,7 @@ def _turns(changes: dict[str, dict[str, Any]]) -> list[report.Row]:
 
 
 def _by_cluster(milliseconds: dict[str, float]) -> str:
-    return ", ".join(f"{name} {_bound(of)}" for name, of in milliseconds.items())
-
-
-def _bound(milliseconds: float) -> str:
-    return "> 500 ms" if milliseconds > 500 else f"<= {milliseconds:g} ms"
+    return ", ".join(f"{name} {report.bound(of)}" for name, of in milliseconds.items())
 
 
 def _requests(steps: list[dict[str, Any]]) -> report.Row:
@@ -158,7 +154,7 @@ def explain(figures: dict[str, Any]) -> str:
     for name, start in (("consumer", figures["start_home"]), ("provider", figures["start_away"])):
         text.append(
             f"start of the {name}: {start['cpu_seconds']:.1f} s of CPU until the first write, longest turn "
-            f"{_bound(start['longest_turn_ms'])}, {start['mb']:.0f} MB"
+            f"{report.bound(start['longest_turn_ms'])}, {start['mb']:.0f} MB"
         )
     text.append("CPU s of the liqods in the seconds after a change (rome, milan):")
     for name, of in figures["changes"].items():

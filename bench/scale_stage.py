@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from harness import objects
 from harness.cluster import audit
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
@@ -100,16 +101,9 @@ class ScaleStage:
     def _make(self, number: int, provider: str) -> None:
         home, twin = home_of(number), twin_of(number)
         self.rome.api.create("namespaces", None, {"kind": "Namespace", "metadata": {"name": home}})
-        # The finalizer is the one that liqod would set.
-        metadata = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
         chosen = {"key": "liqo.io/remote-cluster-id", "operator": "In", "values": [provider]}
-        spec = {
-            "namespaceMappingStrategy": "SelectedName",
-            "remoteNamespaceName": twin,
-            "clusterSelector": {"nodeSelectorTerms": [{"matchExpressions": [chosen]}]},
-        }
-        body = {"kind": "NamespaceOffloading", "metadata": metadata, "spec": spec}
-        self.rome.api.create("namespaceoffloadings", home, body)
+        asked = objects.asking_for(twin, clusterSelector={"nodeSelectorTerms": [{"matchExpressions": [chosen]}]})
+        self.rome.api.create("namespaceoffloadings", home, asked)
         if provider == "milan":
             self._make_twin(home, twin)
 

@@ -20,7 +20,7 @@ def turns(daemon: Liqod) -> Turns:
 
 
 def longest_ms(now: Turns, before: Mapping[float, float] | None = None, left_out: int = 0) -> float:
-    """Milliseconds that no turn was longer than since `before`; infinite where one was longer than the last bound. So
+    """Milliseconds that no turn was longer than since `before`; infinite if one was longer than the last bound. So
     many of the longest are left out."""
     grown = {bound: count - (before or {}).get(bound, 0) for bound, count in now.items()}
     wanted = grown.get(math.inf, 0) - left_out

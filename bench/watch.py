@@ -100,7 +100,7 @@ class PodWatch:
             return at
 
     def _run(self) -> None:
-        """Reads; opens the watch anew where the server ends it, as a busy one does with readers that it finds slow."""
+        """Reads; opens the watch anew if the server ends it, as a busy one does with readers that it finds slow."""
         try:
             while True:
                 self._read()

@@ -39,8 +39,8 @@ def quietly(*command: str | Path, **environment: str) -> bool:
 
 
 def configure(directory: Path, *options: str, source: Path = ROOT, shared: bool = False) -> bool:
-    """Makes a build directory where there is none; with CI set, warnings are errors in it. A `shared` one takes what ccache
-    has compiled for another checkout, where it is installed, and goes without precompiled headers then."""
+    """Makes a build directory if there is none; with CI set, warnings are errors in it. A `shared` one takes what ccache
+    has compiled for another checkout, if it is installed, and goes without precompiled headers then."""
     if (directory / "build.ninja").exists():
         return True
     native = ["--native-file", "tools/clang-19.ini"]

@@ -12,7 +12,7 @@ PROGRAMS = ("services/liqod/liqod", "services/liqoctl/liqoctl")
 
 
 def commit(ref: str) -> str:
-    """The commit that a name of git's stands for, "" where there is none."""
+    """The commit that a name of git's stands for, "" if there is none."""
     answer = subprocess.run(
         ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"], cwd=ROOT,
         stdout=subprocess.PIPE, text=True, check=False,

@@ -17,7 +17,7 @@ MAX_LINES, MAX_CHARACTERS = 20, 300
 
 
 def telling_lines(output: str) -> list[str]:
-    """The lines that say what failed, each once; where no line looks so, the last ones."""
+    """The lines that say what failed, each once; if no line looks so, the last ones."""
     lines = [line.rstrip() for line in output.splitlines() if line.strip()]
     found = list(dict.fromkeys(line for line in lines if TELLING.search(line))) or lines[-MAX_LINES:]
     more = [f"... and {len(found) - MAX_LINES} more"] if len(found) > MAX_LINES else []

@@ -11,7 +11,7 @@ from pathlib import Path
 from builddir import ROOT
 
 RECORD = ROOT / "docs/stories.md"
-# Where so many commits have followed, nobody knows any more whether the stories are true.
+# If so many commits have followed, nobody knows any more whether the stories are true.
 MAX_AGE = 200
 ROW = re.compile(r"^\| `(?P<file>test_\w+\.py)` \| (?:`(?P<commit>[0-9a-f]{7,40})`(?: with changes)?|never) \|.*$")
 
@@ -37,18 +37,18 @@ def record(file: str, result: str) -> None:
     RECORD.write_text(rewritten(RECORD.read_text(), file, commit, today, result))
 
 
-def told_at(text: str) -> dict[str, str]:
-    """The commit at which each file was told last, "" where it never was."""
+def ran_at(text: str) -> dict[str, str]:
+    """The commit at which each file was run last, "" if it never was."""
     return {found["file"]: found["commit"] or "" for line in text.splitlines() if (found := ROW.match(line))}
 
 
 def due(record: Path = RECORD) -> list[str]:
-    """One line for each file that was told too long ago."""
+    """One line for each file that was run too long ago."""
     lines = []
-    for file, commit in told_at(record.read_text()).items():
+    for file, commit in ran_at(record.read_text()).items():
         age = _git("rev-list", "--count", f"{commit}..HEAD") if commit else ""
         if age and int(age) <= MAX_AGE:
             continue
-        since = f"last told {age} commits ago" if age else "last told at a commit that is not here" if commit else "never told"
+        since = f"last run {age} commits ago" if age else "last run at a commit that is not here" if commit else "never run"
         lines.append(f"nightly: {file} was {since}: tools/test nightly {file}")
     return lines

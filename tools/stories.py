@@ -25,25 +25,25 @@ ENVIRONMENT = {"LIQO_TEST_PATIENCE": "2", "GOGC": "400", "GOMEMLIMIT": "1GiB"}
 HERE = "not go_peer and not skew"
 BESIDE_OTHERS = HERE + " and not alone"
 # These run real programs of three clusters, a whole installation, or Kubernetes' own tests, and check that nobody waits, so
-# they need the machine to themselves. They are the slowest of all: `tools/test nightly` tells them, and not every change.
+# they need the machine to themselves. They are the slowest of all: `tools/test nightly` runs them, and not every change.
 NIGHTLY = ("test_applications.py", "test_conformance.py", "test_dist.py")
 # If more files than this failed, or they took longer, none is run again: so many failures are no accident of a busy machine.
-MAX_TOLD_AGAIN = 4
-MAX_TOLD_AGAIN_SECONDS = 1200
+MAX_RUN_AGAIN = 4
+MAX_RUN_AGAIN_SECONDS = 1200
 # How long each file took when it last ran here: the longest begin first, so that none is left over at the end.
 DURATIONS = CACHE / "story-seconds.json"
 
 
 @dataclass
-class Told:
-    """What came of one file of stories."""
+class StoryResult:
+    """The outcome of one file of stories."""
 
     file: Path
     code: int
     output: str
     seconds: float
-    # What it is the second telling of, with the machine to itself.
-    first: Told | None = None
+    # Of a second run, with the machine to itself: the outcome of the first.
+    first: StoryResult | None = None
 
 
 def _remembered() -> dict[str, float]:
@@ -64,11 +64,11 @@ def _longest_first(files: list[Path]) -> list[Path]:
 
 
 def jobs() -> int:
-    """Files told at a time: $LIQO_TEST_JOBS, or two for each core."""
+    """Files run at a time: $LIQO_TEST_JOBS, or two for each core."""
     return int(os.environ.get("LIQO_TEST_JOBS") or 2 * len(os.sched_getaffinity(0)))
 
 
-class Teller:
+class StoryRunner:
     """Processes of pytest; they end with this one, and their clusters with them."""
 
     def __init__(self) -> None:
@@ -76,13 +76,13 @@ class Teller:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def tell(self, file: Path, chosen: str = BESIDE_OTHERS) -> Told:
-        """Tells what of a file, or of a directory of them without those of NIGHTLY, has the marks that are chosen."""
+    def run(self, file: Path, chosen: str = BESIDE_OTHERS) -> StoryResult:
+        """Runs what of a file, or of a directory of them without those of NIGHTLY, has the marks that are chosen."""
         left_out = [f"--ignore={found}" for name in NIGHTLY for found in file.rglob(name)] if file.is_dir() else []
         started = time.monotonic()
         with self._lock:
             if self._stopped:
-                return Told(file, 2, "not begun\n", 0)
+                return StoryResult(file, 2, "not begun\n", 0)
             process = subprocess.Popen(
                 [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", chosen, *left_out, file], cwd=ROOT,
                 text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors="replace", env={**ENVIRONMENT, **os.environ},
@@ -91,7 +91,7 @@ class Teller:
         output, _ = process.communicate()
         with self._lock:
             self._running.discard(process)
-        return Told(file, process.returncode, output, time.monotonic() - started)
+        return StoryResult(file, process.returncode, output, time.monotonic() - started)
 
     def stop(self) -> None:
         with self._lock:
@@ -100,43 +100,43 @@ class Teller:
                 process.send_signal(signal.SIGTERM)
 
 
-def tell_nightly(names: Iterable[str]) -> Iterator[Told]:
-    """Tells files of NIGHTLY, one after the other, with the machine to themselves."""
+def run_nightly(names: Iterable[str]) -> Iterator[StoryResult]:
+    """Runs files of NIGHTLY, one after the other, with the machine to themselves."""
     for name in names:
-        yield Teller().tell(next(SUITE.rglob(name)), HERE)
+        yield StoryRunner().run(next(SUITE.rglob(name)), HERE)
 
 
-def tell_all() -> Iterator[Told]:
-    """Tells every file but those of NIGHTLY, and yields what came of each as it ends.
+def run_all() -> Iterator[StoryResult]:
+    """Runs every file but those of NIGHTLY, and yields the outcome of each as it ends.
 
-    Where no more failed than MAX_TOLD_AGAIN and MAX_TOLD_AGAIN_SECONDS allow, those are told once more at the end, each
-    with the machine to itself: `first` is then what came of the first time.
+    If no more failed than MAX_RUN_AGAIN and MAX_RUN_AGAIN_SECONDS allow, those are run once more at the end, each with
+    the machine to itself: `first` is then the outcome of the first time.
     """
     files = _longest_first(sorted(file for file in SUITE.rglob("test_*.py") if file.name not in NIGHTLY))
-    failed: list[Told] = []
+    failed: list[StoryResult] = []
     seconds = _remembered()
-    teller = Teller()
+    runner = StoryRunner()
     with ThreadPoolExecutor(jobs()) as pool:
-        futures = [pool.submit(teller.tell, file) for file in files]
+        futures = [pool.submit(runner.run, file) for file in files]
         try:
             for future in as_completed(futures):
-                told = future.result()
-                if told.code == 0:
-                    seconds[told.file.name] = round(told.seconds, 1)
-                elif failed_stories(told.output):
-                    failed.append(told)
-                yield told
+                result = future.result()
+                if result.code == 0:
+                    seconds[result.file.name] = round(result.seconds, 1)
+                elif failed_stories(result.output):
+                    failed.append(result)
+                yield result
         except BaseException:
-            teller.stop()
+            runner.stop()
             raise
         finally:
             for future in futures:
                 future.cancel()
     # What measures time, when it has the machine to itself.
-    yield teller.tell(SUITE, "alone")
-    few = len(failed) <= MAX_TOLD_AGAIN and sum(told.seconds for told in failed) <= MAX_TOLD_AGAIN_SECONDS
+    yield runner.run(SUITE, "alone")
+    few = len(failed) <= MAX_RUN_AGAIN and sum(result.seconds for result in failed) <= MAX_RUN_AGAIN_SECONDS
     for first in failed if few else []:
-        yield replace(teller.tell(first.file), first=first)
+        yield replace(runner.run(first.file), first=first)
     DURATIONS.write_text(json.dumps(seconds, indent=1, sort_keys=True))
 
 

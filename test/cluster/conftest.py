@@ -18,6 +18,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo.daemons import Daemons
 from harness.liqo.peering import Peering
+from harness.required import require_liqod, require_machine, unavailable
 from harness.run import Run
 from harness.story import Story
 
@@ -33,17 +34,9 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGTERM, interrupt)
 
 
-def unavailable(reason: str) -> None:
-    """What cannot run here is skipped, and says so in a line; where CI is set nothing may be missing."""
-    if settings.IN_CI:
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="session")
 def run() -> Iterator[Run]:
-    if missing := settings.missing_requirements():
-        unavailable(f"real clusters need {', '.join(missing)}")
+    require_machine()
     if not all(made.exists() for made in (*map(settings.tool, ("kube", "kwok", "coredns")), settings.images())):
         built = subprocess.run([settings.SUITE / "build-tools"], capture_output=True, text=True)
         if built.returncode != 0:
@@ -85,8 +78,7 @@ def namespace(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def daemons() -> Daemons:
-    if (binary := settings.liqod()) is None or not binary.exists():
-        unavailable("there is no liqod: build it, or name one by $LIQOD")
+    require_liqod()
     return Daemons()
 
 

@@ -32,7 +32,7 @@ def dependencies(log: Sequence[str], wanted: set[str]) -> set[str]:
 
 
 def headers(build: Path, targets: Sequence[str]) -> list[Path]:
-    """The headers, outside of the tree, that these targets of a build directory were compiled with (ValueError where
+    """The headers, outside of the tree, that these targets of a build directory were compiled with (ValueError if
     Meson unpacked some of them)."""
     wanted = set(_ninja(build, "inputs", *targets))
     named = {os.path.normpath(build / name) for name in dependencies(_ninja(build, "deps"), wanted)}

@@ -45,7 +45,7 @@ def owners(paths: Iterable[Path]) -> dict[Path, str]:
 
 
 def packages_of(paths: Collection[Path]) -> list[Package]:
-    """The packages that brought these files (ValueError where none brought one of them)."""
+    """The packages that brought these files (ValueError if none brought one of them)."""
     known = owners(paths)
     refuse_unowned(paths, known)
     return sorted(packages(known.values()).values())

@@ -21,7 +21,7 @@ class Needs:
 
 
 def needs(data: bytes, what: str) -> Needs:
-    """Reads them of a 64-bit x86 program or library; `what` names it where it cannot be shipped (ValueError)."""
+    """Reads them of a 64-bit x86 program or library; `what` names it if it cannot be shipped (ValueError)."""
     if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", data, 18) != (_X86_64,):
         raise ValueError(f"{what} is no program or library for x86-64")
     (offset,) = struct.unpack_from("<Q", data, 32)

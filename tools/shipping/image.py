@@ -47,7 +47,7 @@ def project_version() -> str:
 
 
 def _git(*arguments: str) -> str:
-    """What git says, or nothing where this tree is none of git's."""
+    """What git says, or nothing if this tree is none of git's."""
     try:
         answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -77,7 +77,7 @@ def _release() -> str:
 
 
 def make(build: Path, repository: str = REPOSITORY) -> Image:
-    """The image of the programs of this build directory (ValueError where it cannot be made)."""
+    """The image of the programs of this build directory (ValueError if it cannot be made)."""
     if platform.machine() != "x86_64":
         raise ValueError("an image is made for amd64 only, on a machine that is one")
     version, time, release = project_version(), source_time(), _release()

@@ -33,7 +33,7 @@ _SILENT = {"BSL-1.0", "Apache-2.0 WITH LLVM-exception", "GPL-2.0-only WITH Linux
 
 
 def of(source: str) -> str:
-    """The licence of what is made from that source (ValueError where nobody has looked)."""
+    """The licence of what is made from that source (ValueError if nobody has looked)."""
     if source not in _KNOWN:
         raise ValueError(f"nobody has looked at the licence of {source}, which is to be shipped: add it to {__file__}")
     return _KNOWN[source]
@@ -45,5 +45,5 @@ def wants_notice(source: str) -> bool:
 
 
 def common_text(source: str) -> str | None:
-    """The name of its text among Debian's common licences, where its packages only refer to that."""
+    """The name of its text among Debian's common licences, if its packages only refer to that."""
     return _COMMON.get(of(source))

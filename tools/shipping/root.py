@@ -34,7 +34,7 @@ class Root:
 
 
 def make(programs: Mapping[str, Path], compiled_in: Sequence[debian.Package], licence: Path) -> Root:
-    """The root for these programs, by their names (ValueError where it cannot be made)."""
+    """The root for these programs, by their names (ValueError if it cannot be made)."""
     root = Root()
     for name, path in programs.items():
         root.entries[f"usr/bin/{name}"] = File(path.read_bytes(), 0o755)

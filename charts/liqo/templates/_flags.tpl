@@ -1,12 +1,14 @@
 {{/*
-The flags that the values give to liqod. A row is a flag: its name, its form, its value, and its condition if it has one.
+The flags that the values give to liqod, and how they are written. A row is a flag: its name, its form, its value, and its
+condition if it has one.
 
-  word    --name=value     a name, a number, true or false: always given
-  text    --name="value"   given if the text is not empty
-  each    --name="value"   given once for each text of a list
-  switch  --name           given if the value is true
+    word    --name=value     a name, a number, true or false: given unless a condition is empty
+    text    --name="value"   given if the text is not empty
+    each    --name="value"   given once for each text of a list
+    switch  --name           given if the value is true
 
-A row with a condition is given if that is not empty, whatever its form.
+A row with a condition is given if that is not empty, whatever its form. "liqo.settersOfFlags" (_arguments.tpl) has a line for
+each flag that may be given once.
 */}}
 {{- define "liqo.flags" -}}
 {{- $namespaces := .Values.offloading.namespaces | default dict -}}
@@ -37,9 +39,11 @@ A row with a condition is given if that is not empty, whatever its form.
 {{- include "liqo.rows" (list
   (list "enable-resource-enforcement"          "word"   .Values.controllerManager.config.enableResourceEnforcement)
   (list "enable-node-failure-controller"       "word"   .Values.controllerManager.config.enableNodeFailureController)
-) }}
-# With one replica too: an update runs the old one and the new one side by side.
-- --leader-elect
+) -}}
+{{- /* With one replica too: an update runs the old one and the new one side by side. */ -}}
+{{- include "liqo.rows" (list
+  (list "leader-elect"                         "switch" true)
+) -}}
 {{- /* What peers are told, and how offloaded pods reach this cluster. */ -}}
 {{- include "liqo.rows" (list
   (list "pod-cidr"                             "text"   .Values.ipam.podCIDR)
@@ -120,30 +124,4 @@ A row with a condition is given if that is not empty, whatever its form.
 {{- if .status }},status{{ end }}
 {{- with .type }},type={{ . }}{{ end }}
 {{- if hasKey . "workers" }},workers={{ int64 .workers }}{{ end }}
-{{- end }}
-
-{{/* Arguments of the daemon that are no values of their own, as a list. */}}
-{{- define "liqo.extraArgs" -}}
-{{- $pod := .Values.controllerManager.pod | default dict -}}
-{{- $kubelet := .Values.virtualKubelet.extra | default dict -}}
-{{- $given := concat .Values.extraArgs (.Values.common.extraArgs | default list) (get $pod "extraArgs" | default list) (get $kubelet "args" | default list) -}}
-{{- $values := dict
-  "default-node-resources" "offloading.defaultNodeResources"
-  "default-limits-enforcement" "controllerManager.config.defaultLimitsEnforcement"
-  "default-resource-slice-class-enabled" "authentication.defaultResourceSliceClassEnabled"
-  "sharing-percentage" "offloading.sharingPercentage"
-  "cluster-labels" "discovery.config.clusterLabels"
-  "ingress-classes" "offloading.reflection.ingress.ingressClasses"
-  "load-balancer-classes" "offloading.reflection.service.loadBalancerClasses"
-  "enable-storage" "storage.enabled"
-  "real-storage-class-name" "storage.realStorageClassName"
--}}
-{{- range $argument := $given -}}
-{{- range $flag, $value := $values -}}
-{{- if or (eq $argument (printf "--%s" $flag)) (hasPrefix (printf "--%s=" $flag) $argument) -}}
-{{- fail (printf "extraArgs: --%s would have no effect beside the value %s: set that" $flag $value) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{ toJson $given }}
 {{- end }}

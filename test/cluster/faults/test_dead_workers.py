@@ -13,8 +13,8 @@ from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
 from harness.liqo.peering import Peering
+from harness.required import require_liqod
 from harness.run import Run
-from harness.settings import liqod as liqod_binary
 from harness.story import Story, is_ready
 from harness.wait import stays, wait_for
 
@@ -31,8 +31,7 @@ def lucca(run: Run) -> Iterator[tuple[Cluster, Cluster]]:
 
     Less, and a busy machine that stands still for some seconds kills the others, too.
     """
-    if liqod_binary() is None:
-        pytest.skip("there is no liqod: build it, or name one by $LIQOD")
+    require_liqod()
     with run.borrow(bari=Options(), lucca=Options(kubelet=True, node_grace_seconds=20)) as (consumer, provider):
         provider.add_kwok_nodes(1)
         yield consumer, provider

@@ -57,7 +57,7 @@ def go_liqo() -> Path | None:
 
 
 def skewed() -> Path | None:
-    """The build directory of the programs on the other side of `tools/test skew`, where those are not today's."""
+    """The build directory of the programs on the other side of `tools/test skew`, if those are not today's."""
     given = os.environ.get("LIQO_SKEW")
     return Path(given) if given else None
 
@@ -100,7 +100,7 @@ def liqoctl() -> Path | None:
 
 
 def missing_requirements() -> list[str]:
-    """What this machine lacks for real clusters, each in a few words; empty where they can run."""
+    """What this machine lacks for real clusters, each in a few words; empty if they can run."""
     missing = [] if os.geteuid() == 0 else ["root"]
     missing += [
         name

@@ -44,11 +44,11 @@ class Story:
         self.consumer.api.patch("deployments", self.namespace, name, {"spec": {"replicas": replicas}})
 
     def local(self, name: str) -> dict[str, Any]:
-        """The pod at home; a LookupError where there is none."""
+        """The pod at home; a LookupError if there is none."""
         return _found(self.consumer.pod(self.namespace, name), f"pod {name} at home")
 
     def remote(self, name: str) -> dict[str, Any]:
-        """The pod at the provider; a LookupError where there is none."""
+        """The pod at the provider; a LookupError if there is none."""
         return _found(self.provider.pod(self.twin, name), f"pod {name} at the provider")
 
     def shadow(self, name: str) -> dict[str, Any] | None:
@@ -112,12 +112,12 @@ class Story:
         return audit.remote_uids(pods, lambda pod: pod["metadata"]["name"])
 
     def nothing_was_doubled(self) -> None:
-        """Holds where every local pod had a name of its own, as those of a deployment do."""
+        """Holds if every local pod had a name of its own, as those of a deployment do."""
         doubled = {name: uids for name, uids in self.remote_uids().items() if len(uids) > 1}
         assert not doubled, f"pods that ran more than once: {doubled}"
 
     def ensure_daemons(self) -> None:
-        """Starts the daemons again where the story has killed them."""
+        """Starts the daemons again if the story has killed them."""
         self.home.ensure()
         self.away.ensure()
 
@@ -148,7 +148,7 @@ def _found(pod: dict[str, Any] | None, what: str) -> dict[str, Any]:
 
 
 def condition(pod: dict[str, Any], kind: str) -> dict[str, Any]:
-    """The condition of that type, empty where there is none."""
+    """The condition of that type, empty if there is none."""
     return next((found for found in pod["status"].get("conditions", []) if found["type"] == kind), {})
 
 

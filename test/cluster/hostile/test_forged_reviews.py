@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.callers import WEBHOOK_PORT
@@ -20,6 +20,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_liqod
 from harness.run import Run
 from harness.wait import patient, wait_for
 
@@ -50,7 +51,7 @@ class Forger:
         without: str = "",
         requests: Sequence[dict[str, str]] = (),
     ) -> tuple[int, str]:
-        """Code and text of the answer; 200 where it is yes.
+        """Code and text of the answer; 200 if it is yes.
 
         `without` a field of the metadata; `requests` of more containers.
         """
@@ -91,7 +92,7 @@ class Provider:
         cluster.namespace(TWIN, labels)
         self.daemon = Liqod(cluster, chart.install(cluster)).start()
         rights.bind(cluster, TWIN, TENANT, rights.group("rome"), chart.REMOTE_ROLE)
-        cluster.api.apply("quotas", TENANT, objects.granted(USER, {"cpu": f"{GRANTED}m"}))
+        cluster.api.apply("quotas", TENANT, objects.unenforced_quota(USER, {"cpu": f"{GRANTED}m"}))
         self.rome: Api = cluster.as_user(cluster.authority.issue("slice-of-rome", USER, ["rome"]))
         wait_for(lambda: "has not enough cpu" in self.refusal("probe", GRANTED + 1), 60, "the webhooks to be asked")
 
@@ -116,8 +117,7 @@ class Provider:
 
 @pytest.fixture(scope="module")
 def provider(run: Run) -> Iterator[Provider]:
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     with run.borrow(sparta=Options()) as (cluster,):
         yield Provider(cluster)
 

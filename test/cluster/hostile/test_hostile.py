@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import audit, inventory
 from harness.cluster.api import APPLY, MERGE, Api, path
 from harness.cluster.cluster import Cluster, busybox
@@ -23,6 +23,7 @@ from harness.cluster.pki import encoded
 from harness.liqo import chart
 from harness.liqo.handshake import Handshake
 from harness.liqo.peers import SOON, Peer, as_identity, as_kubeconfig
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -43,7 +44,7 @@ RBAC = "cannot"
 
 @dataclass(frozen=True)
 class Row:
-    """Somebody tries something. `says` is in the answer where it is a refusal."""
+    """Somebody tries something. `says` is in the answer if it is a refusal."""
 
     who: str
     what: str
@@ -52,7 +53,7 @@ class Row:
     body: dict[str, Any] | None = None
     code: int = 403
     says: str = RBAC
-    kind: str = ""  # of a PATCH: a merge patch where nothing else is said
+    kind: str = ""  # of a PATCH: a merge patch if nothing else is said
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -71,7 +72,7 @@ def owned(name: str, origin: str = "sparta") -> dict[str, Any]:
 
 def a_slice(metadata: dict[str, Any], **spec: Any) -> dict[str, Any]:
     spec = {"class": "none", "providerClusterID": "athens", **spec}
-    return objects.made("authentication", "ResourceSlice", spec=spec, **metadata)
+    return objects.liqo_object("authentication", "ResourceSlice", spec=spec, **metadata)
 
 
 def shadow(name: str, pod: dict[str, Any] | None = None, origin: str = "sparta") -> dict[str, Any]:
@@ -367,7 +368,7 @@ rows(
 rows(
     PEERING_USER,
     ("be two tenants", "POST", path("tenants", SPARTA),
-     objects.made("authentication", "Tenant", "second", {"clusterID": "sparta"}), 403, "has a Tenant already"),
+     objects.liqo_object("authentication", "Tenant", "second", {"clusterID": "sparta"}), 403, "has a Tenant already"),
     ("make Liqo connect to where it likes", "POST", path("secrets", SPARTA),
      secret("kubeconfig-controlplane-sparta", identity_type="ControlPlane", remote_cluster_id="sparta"), 403,
      "liqo-nonce"),
@@ -452,13 +453,13 @@ class Hostile:
         self.provider.cluster.namespace(FOREIGN, labels)
         api.create("secrets", PARIS, {"kind": "Secret", "metadata": {"name": "theirs"}, "stringData": {"key": "x"}})
         api.create("secrets", FOREIGN, {"kind": "Secret", "metadata": {"name": "theirs"}, "stringData": {"key": "x"}})
-        api.create("namespacemaps", PARIS, {"kind": "NamespaceMap", "metadata": {"name": "athens"}})
+        api.create("namespacemaps", PARIS, objects.namespace_map("athens"))
         api.create("pods", FOREIGN, {**busybox("theirs")})
 
     def _unanswered(self) -> None:
         """A slice that has an identity, and no quota: its class is not Liqo's to answer."""
         spec = {"class": "gold", "providerClusterID": "athens", "resources": {"cpu": "1"}}
-        body = objects.resource_slice(GOLD, objects.of_peer("athens"), spec)
+        body = objects.resource_slice(GOLD, objects.of_peer("athens"), **spec)
         self.consumer.api.create("resourceslices", self.consumer.home(self.provider), body)
         wait_for(lambda: self.provider.api.find("resourceslices", SPARTA, GOLD), SOON, "its replica")
         # A consumer would like to remove this mark of the provider.
@@ -488,8 +489,7 @@ class Hostile:
 
 @pytest.fixture(scope="module")
 def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(sparta=Options(), athens=Options()) as (sparta, athens):
         sparta.add_kwok_nodes(1), athens.add_kwok_nodes(2)
         yield Hostile(Peer(sparta), Peer(athens), tmp_path_factory.mktemp("identities"))
@@ -544,7 +544,7 @@ def test_a_shadowpod_bears_the_name_of_who_made_it_whatever_it_says(hostile: Hos
     "kind, body",
     [
         ("resourceslices", a_slice(owned("more"))),
-        ("namespacemaps", {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "NamespaceMap", "metadata": owned("more")}),
+        ("namespacemaps", objects.namespace_map("more", owned("more")["labels"])),
         ("renews", {"apiVersion": "authentication.liqo.io/v1beta1", "kind": "Renew", "metadata": owned("more")}),
     ],
 )

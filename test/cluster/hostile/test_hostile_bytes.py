@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster.api import MERGE, Refused, path
 from harness.cluster.components import Options
 from harness.liqo.hostile import HostileConsumer
 from harness.liqo.peers import SOON, Peer, as_identity
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -58,8 +59,7 @@ def of_size(kind: str, name: str, size: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(sparta=Options(), delphi=Options()) as (sparta, delphi):
         sparta.add_kwok_nodes(1), delphi.add_kwok_nodes(1)
         yield Hostile(Peer(sparta), Peer(delphi), tmp_path_factory.mktemp("identities"))
@@ -105,7 +105,7 @@ def grows_no_more(hostile: Hostile, plural: str) -> bool:
 def asking(kind: str, name: str, **spec: Any) -> dict[str, Any]:
     """What a consumer replicates into its tenant namespace."""
     group = "offloading" if kind == "NamespaceMap" else "authentication"
-    return objects.made(group, kind, name, spec, labels=objects.replica_labels("sparta", "delphi"))
+    return objects.liqo_object(group, kind, name, spec, labels=objects.replica_labels("sparta", "delphi"))
 
 
 def test_what_it_asks_by_is_small(hostile: Hostile) -> None:
@@ -135,7 +135,7 @@ def test_what_it_asks_by_is_small(hostile: Hostile) -> None:
     # The consumer reads it at home.
     home, namespace = hostile.consumer.api, hostile.consumer.home(hostile.provider)
     spec = {"class": "x" * 40_000, "providerClusterID": "delphi"}
-    home.create("resourceslices", namespace, objects.resource_slice("more", objects.of_peer("delphi"), spec))
+    home.create("resourceslices", namespace, objects.resource_slice("more", objects.of_peer("delphi"), **spec))
 
     def told() -> bool:
         events = home.list("events", namespace, fields="reason=FailedReplication")

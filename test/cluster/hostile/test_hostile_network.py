@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster.api import Refused
 from harness.cluster.callers import WEBHOOK_PORT
 from harness.cluster.cluster import Cluster
@@ -22,6 +22,7 @@ from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import HEALTH_PORT, METRICS_PORT, Liqod
 from harness.monitoring.load import TOO_SLOW
+from harness.required import require_liqod
 from harness.run import Run
 from harness.wait import patient, wait_for
 
@@ -34,8 +35,7 @@ REVIEW = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
 
 @pytest.fixture(scope="module")
 def argos(run: Run) -> Iterator[Cluster]:
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     with run.borrow(argos=Options()) as (cluster,):
         yield cluster
 

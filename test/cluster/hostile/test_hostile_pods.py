@@ -17,6 +17,7 @@ from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo import chart
+from harness.liqo.hostile import annotate_policy
 from harness.liqo.liqod import Liqod
 from harness.run import Run
 from harness.wait import wait_for
@@ -48,7 +49,7 @@ def oslo(run: Run, daemons: object) -> Iterator[Cluster]:
         cluster.api.create("runtimeclasses", None, runtime)
         bind_consumer(cluster)
         amounts = {"cpu": "100", "memory": "100Gi", "pods": "100"}
-        cluster.api.apply("quotas", TENANT, objects.granted(USER, amounts))
+        cluster.api.apply("quotas", TENANT, objects.unenforced_quota(USER, amounts))
         grant_slice(cluster)
         daemon.start()
         wait_for(lambda: asked(cluster.api), 60, "the API server to ask the webhooks")
@@ -62,7 +63,7 @@ def bind_consumer(cluster: Cluster) -> None:
 def grant_slice(cluster: Cluster) -> None:
     """Grants a slice of a class whose controller is somebody else's."""
     spec = {"class": "theirs", "providerClusterID": "oslo"}
-    pool = objects.resource_slice("pool", objects.replica_labels("rome", "oslo"), spec)
+    pool = objects.resource_slice("pool", objects.replica_labels("rome", "oslo"), **spec)
     cluster.api.create("resourceslices", TENANT, pool)
     status = {"status": {
         "storageClasses": [{"storageClassName": "standard", "default": True}],
@@ -273,9 +274,6 @@ def test_orders_to_the_provider_are_left_out_of_the_pod_and_stay_on_the_shadowpo
 
 
 def test_the_policy_lets_more_through_and_has_images_pulled(oslo: Cluster, rome: Api) -> None:
-    def annotate(policy: str | None) -> None:
-        oslo.api.patch("namespaces", None, TENANT, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
-
     def let_in(resource: str, body: dict[str, Any]) -> bool:
         return bool(rome.request("POST", path(resource, TWIN), body, query={"dryRun": "All"}))
 
@@ -283,7 +281,7 @@ def test_the_policy_lets_more_through_and_has_images_pulled(oslo: Cluster, rome:
     policy |= {"alwaysPullImages": True, "storageClasses": ["gold"], "externalNameBackends": True}
     policy |= {"objectLabels": ["grafana_datasource"], "ingressClasses": ["internal"]}
     try:
-        annotate(json.dumps(policy))
+        annotate_policy(oslo, TENANT, json.dumps(policy))
         wait_for(lambda: let_in("shadowpods", HOSTILE["a runtime of the provider"][1]), 60, "the policy to hold")
         let_in("persistentvolumeclaims", HOSTILE["a claim of a class that was not offered"][1])
         let_in("ingresses", HOSTILE["an Ingress to wherever a name leads"][1])
@@ -298,7 +296,7 @@ def test_the_policy_lets_more_through_and_has_images_pulled(oslo: Cluster, rome:
         assert "pool" in [entry.get("key") for entry in made["spec"]["tolerations"]]
         assert [container["imagePullPolicy"] for container in made["spec"]["containers"]] == ["Always"]
     finally:
-        annotate(None)
+        annotate_policy(oslo, TENANT, None)
 
 
 def test_bad_objects_get_one_clear_line_and_the_others_go_on(oslo: Cluster, rome: Api) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import pki, rights
 from harness.cluster.api import Api, Refused
 from harness.cluster.components import Options
@@ -23,6 +23,7 @@ from harness.cluster.pki import encoded
 from harness.liqo import chart
 from harness.liqo.hostile import HostileConsumer
 from harness.liqo.peers import SOON, Peer, as_identity
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -52,8 +53,7 @@ class Hostile(HostileConsumer):
 
 @pytest.fixture(scope="module")
 def hostile(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hostile]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(corinth=Options(), argos=Options()) as (corinth, argos):
         corinth.add_kwok_nodes(1), argos.add_kwok_nodes(1)
         yield Hostile(Peer(corinth), Peer(argos), tmp_path_factory.mktemp("identities"))
@@ -226,7 +226,7 @@ def endpoints(*addresses: str) -> dict[str, Any]:
 
 
 def led_to(hostile: Hostile) -> dict[str, bool] | None:
-    """The addresses in the provider's EndpointSlice and whether they are ready; None where there is none."""
+    """The addresses in the provider's EndpointSlice and whether they are ready; None if there is none."""
     found = hostile.provider.api.find("endpointslices", TWIN, "web-1")
     if found is None:
         return None
@@ -358,7 +358,7 @@ def asked(hostile: Hostile) -> dict[str, float]:
 
 
 def operated(name: str, requests: dict[str, float]) -> dict[str, Any]:
-    """A pod that an operator starts; where it requests nothing, nothing but its number counts."""
+    """A pod that an operator starts; if it requests nothing, nothing but its number counts."""
     cpu, memory = (requests.get(f"requests.{what}", 0) for what in ("cpu", "memory"))
     wanted = {"cpu": f"{1000 * cpu:.0f}m", "memory": f"{memory:.0f}"}
     spec = {"containers": [{"name": "main", "image": "busybox", "resources": {"requests": wanted}}]}

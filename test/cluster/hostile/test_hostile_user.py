@@ -29,10 +29,10 @@ def user(story: Story) -> Api:
 
 def test_no_kind_of_liqo_is_a_users_to_write(story: Story, user: Api) -> None:
     home, own = story.peering.home, story.namespace
-    shadow = objects.made("offloading", "ShadowPod", "x", {"pod": busybox("x")["spec"]})
-    virtual = objects.made("offloading", "VirtualNode", "x", {"clusterID": "milan"})
+    shadow = objects.liqo_object("offloading", "ShadowPod", "x", {"pod": busybox("x")["spec"]})
+    virtual = objects.liqo_object("offloading", "VirtualNode", "x", {"clusterID": "milan"})
     mapping = {"spec": {"desiredMapping": {own: "kube-system"}}}
-    extended = objects.made("offloading", "NamespaceOffloading", "offloading", {})
+    extended = objects.offloading()
     labels = {"metadata": {"labels": {"security-tier": "high"}}}
     tries: list[tuple[str, str, Any]] = [
         ("GET", path("secrets", home), None),

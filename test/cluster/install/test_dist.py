@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster import audit, inventory, rights
 from harness.cluster.api import Refused, path
 from harness.cluster.cluster import Cluster, busybox
@@ -129,7 +129,7 @@ def sides(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
 
 def test_each_line_that_gives_the_image_is_one_that_its_program_takes(sides: Sides) -> None:
     console, version = sides.consoles["ghent"], sides.release.version
-    pages = (line for page in ("README.md", "docs/image.md") for line in releases.typed_lines(page))
+    pages = (line for page in ("README.md", "docs/first-steps.md", "docs/image.md") for line in releases.typed_lines(page))
     lines = [line for line in pages if line.split()[0] in stand_in.FORMS]
     for line in lines:
         image, target = sides.type(sides.ghent, line).strip().split(" → ")
@@ -194,7 +194,7 @@ def test_the_api_server_asks_it_through_its_service(sides: Sides) -> None:
     sides.ghent.namespace("shop")
 
     def refused() -> bool:
-        wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+        wrong = objects.offloading("other")
         try:
             api.create("namespaceoffloadings", "shop", wrong)
         except Refused as refusal:
@@ -476,9 +476,7 @@ def updated(sides: Sides, load: Load) -> None:
 def asking(cluster: Cluster) -> Load:
     """Asks the webhooks of a cluster all the time; nothing is stored."""
     where = path("namespaceoffloadings", cluster.namespace("asked"))
-    body = {"apiVersion": "offloading.liqo.io/v1beta1", "kind": "NamespaceOffloading"}
-    body |= {"metadata": {"name": "offloading"}, "spec": {}}
-    return Load(lambda _: cluster.api.request("POST", where, body, query={"dryRun": "All"}), pause=0.02)
+    return Load(lambda _: cluster.api.request("POST", where, objects.offloading(), query={"dryRun": "All"}), pause=0.02)
 
 
 def doubled(sides: Sides, since: int) -> dict[str, set[str]]:
@@ -502,10 +500,6 @@ def kill(cluster: Cluster, pod: str) -> None:
     subprocess.run(["nsenter", f"--target={cluster.space.pid}", "--pid", "kill", "-9", process.name], check=False)
 
 
-def running(cluster: Cluster, namespace: str) -> int:
-    return sum(pod["status"].get("phase") == "Running" for pod in cluster.pods(namespace))
-
-
 def test_both_are_updated_under_a_load_of_pods(sides: Sides) -> None:
     ghent, lyon = sides
     lyon.add_kwok_nodes(FAKE_NODES)
@@ -521,7 +515,7 @@ def test_both_are_updated_under_a_load_of_pods(sides: Sides) -> None:
         assert not made.refused, made.refused[:5]
     refused = refused_shadow_pods(lyon, since)
     assert not refused, refused[:5]
-    wait_for(lambda: running(ghent, "load") == len(load.names), SOON, "every pod to run", interval=0.5)
+    wait_for(lambda: ghent.running("load") == len(load.names), SOON, "every pod to run", interval=0.5)
     assert not doubled(sides, since)
 
 
@@ -557,7 +551,7 @@ def test_one_of_two_replicas_is_killed_on_both_sides(sides: Sides) -> None:
     assert kubelet_port(ghent) == port
     for cluster in sides:
         cluster.kubectl("rollout", "status", "deployment/liqod", "-n", "liqo", WAITED, timeout=SOON + 10)
-    wait_for(lambda: running(ghent, "load") == before + 20, SOON, "every pod to run on")
+    wait_for(lambda: ghent.running("load") == before + 20, SOON, "every pod to run on")
     assert not doubled(sides, since)
 
 

@@ -19,6 +19,7 @@ from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.liqo.chart import METRIC_AGENT_ROLE
 from harness.liqo.deployed import daemon_of
+from harness.required import require_programs, unavailable
 from harness.run import Run
 from harness.tools.liqoctl import Done, Liqoctl
 from harness.tools.release import REPOSITORY
@@ -36,8 +37,7 @@ VIRTUAL_KUBELET = "offloading.liqo.io/component=virtual-kubelet"
 
 @pytest.fixture(scope="module")
 def lodi(run: Run) -> Iterator[Cluster]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("there is no liqod or no liqoctl: build them")
+    require_programs()
     with run.borrow(lodi=Options()) as (cluster,):
         cluster.add_kwok_nodes(0)  # they come where a story needs them
         yield cluster
@@ -325,7 +325,7 @@ def helm(cluster: Cluster, name: str, *arguments: object) -> str:
 @pytest.mark.parametrize("name", ["helm3", "helm4"])
 def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.Inventory, name: str) -> None:
     if not settings.tool(name).exists():
-        pytest.skip("test/cluster/build-tools builds Helm")
+        unavailable("test/cluster/build-tools builds Helm")
     values = f"clusterID=lodi,telemetry.enabled=true,{IMAGE}"
     # The cluster has no node, so no hook can run (test_dist.py has nodes). The objects of its Job go with it.
     with pytest.raises(AssertionError, match="pre-install"):
@@ -364,7 +364,7 @@ def test_helm_does_the_same(lodi: Cluster, liqoctl: Liqoctl, before: inventory.I
 @pytest.mark.parametrize("name", ["helm3", "helm4"])
 def test_helm_removes_what_it_failed_to_install(lodi: Cluster, before: inventory.Inventory, name: str) -> None:
     if not settings.tool(name).exists():
-        pytest.skip("test/cluster/build-tools builds Helm")
+        unavailable("test/cluster/build-tools builds Helm")
     with pytest.raises(AssertionError, match="pre-install"):
         values = f"clusterID=lodi,{IMAGE}"
         helm(lodi, name, "install", "liqo", CHART, "--create-namespace", "--timeout", "3s", "--set", values)

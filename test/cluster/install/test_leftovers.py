@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import rights
 from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_liqod
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -28,8 +29,7 @@ ONLY_FINALIZERS = {"metadata": {"finalizers": None}}
 @pytest.fixture(scope="module")
 def siena(run: Run) -> Iterator[Cluster]:
     """A provider whose consumer has more rights than the chart gives it, so that it is admission that holds it."""
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     with run.borrow(siena=Options()) as (cluster,):
         labels = {"liqo.io/remote-cluster-id": "rome"}
         cluster.namespace(TENANT, {**labels, "liqo.io/tenant-namespace": "true"})
@@ -55,7 +55,7 @@ def test_what_is_being_deleted_goes_without_liqod_but_not_by_a_consumer(siena: C
     admin = siena.api
     control_plane = siena.as_user(siena.authority.issue("control-plane-of-rome", "rome", ["liqo.io"]))
     slice_user = siena.as_user(siena.authority.issue("slice-of-rome", USER, ["rome"]))
-    slice_of_rome = objects.resource_slice("pool", REPLICA, {})
+    slice_of_rome = objects.resource_slice("pool", REPLICA)
     # The API server refuses this once it asks the webhook.
     unlabelled = {**slice_of_rome, "metadata": {"name": "pool"}}
 

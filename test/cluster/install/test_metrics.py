@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import settings
 from harness.cluster import pki, rights
 from harness.cluster.api import Api
 from harness.cluster.cluster import Cluster, asking
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
 from harness.monitoring.monitoring import CHART, Prometheus, board, documented, names, queries, scraping, shortened
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -62,8 +62,7 @@ class Watched:
 
 @pytest.fixture(scope="module")
 def watched(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(sparta=Options(signing_duration="2400h"), argos=Options()) as started:
         started[1].add_kwok_nodes(1)
         directory = tmp_path_factory.mktemp("prometheus")

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness import settings
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peering import Peering
 from harness.liqo.replicas import Replicas
 from harness.monitoring.load import Load, refused_shadow_pods
+from harness.required import require_liqod
 from harness.run import Run
 from harness.story import Story
 from harness.wait import wait_for
@@ -26,8 +26,7 @@ ROLLS = 2
 @pytest.fixture(scope="module")
 def sides(run: Run) -> Iterator[tuple[Replicas, Replicas]]:
     """The replicas at home and at the provider, whose nodes are fake."""
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     with run.borrow(basel=Options(), bern=Options()) as (basel, bern):
         bern.add_kwok_nodes(4)
         yield Replicas(basel), Replicas(bern)

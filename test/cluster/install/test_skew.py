@@ -158,7 +158,7 @@ def second_virtual_node(home: Side) -> None:
         for found in home.api.list(kind):
             hooks = [hook | {"failurePolicy": "Ignore"} for hook in found["webhooks"]]
             home.api.patch(kind, None, found["metadata"]["name"], {"webhooks": hooks})
-    namesake = objects.made("offloading", "VirtualNode", "verona", first["spec"], labels=objects.of_peer("verona"))
+    namesake = objects.liqo_object("offloading", "VirtualNode", "verona", first["spec"], labels=objects.of_peer("verona"))
     home.api.create("virtualnodes", "elsewhere", namesake)
 
 
@@ -192,7 +192,7 @@ def test_a_loaded_pair_is_upgraded_whose_objects_break_todays_bounds(loaded: Pai
 
     # A slice that is too large now, a claim of which home knows nothing, a percentage that was none, two of one name.
     spec = {"class": "x" * 100_000, "providerClusterID": "verona"}
-    large = objects.resource_slice("large", objects.of_peer("verona"), spec)
+    large = objects.resource_slice("large", objects.of_peer("verona"), **spec)
     home.api.create("resourceslices", "liqo-tenant-verona", large)
     wait_for(lambda: away.api.find("resourceslices", "liqo-tenant-padua", "large"), SOON, "the large slice to be there")
     labels = {"offloading.liqo.io/origin": "padua", "offloading.liqo.io/destination": "verona"}

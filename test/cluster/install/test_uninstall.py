@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness import objects
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
 from harness.liqo.peers import USAGE_PORT
+from harness.required import require_liqod
 from harness.run import Run
-from harness.settings import liqod as liqod_binary
 from harness.wait import stays, wait_for
 
 CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
@@ -20,8 +21,7 @@ CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurati
 
 @pytest.fixture(scope="module")
 def pisa(run: Run) -> Iterator[Cluster]:
-    if liqod_binary() is None:
-        pytest.skip("there is no liqod: build it, or name one by $LIQOD")
+    require_liqod()
     with run.borrow(pisa=Options()) as (cluster,):
         yield cluster
 
@@ -42,7 +42,7 @@ def wait_open(cluster: Cluster, name: str) -> None:
     """Waits until what the webhooks were asked about can be written, and taken away again. (The API server hears by a
     watch that they are gone.)"""
     cluster.namespace(name)
-    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
+    offloading = objects.offloading()
 
     def is_open() -> bool:
         cluster.api.apply("namespaceoffloadings", name, offloading)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import callers, pki
 from harness.cluster.api import Refused
 from harness.cluster.cluster import Cluster, busybox
@@ -26,6 +26,7 @@ from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.deployed import daemon_of
 from harness.liqo.liqod import Liqod
+from harness.required import require_programs
 from harness.run import Run
 from harness.tools.liqoctl import Liqoctl
 from harness.wait import wait_for
@@ -247,8 +248,7 @@ def install(cluster: Cluster, values: dict[str, Any], directory: Path, trusted: 
 
 @pytest.fixture(scope="module")
 def installed(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     directory = tmp_path_factory.mktemp("values")
     with run.borrow(carpi=Options(), fano=Options(shows_certificate=True)) as (carpi, fano):
         fano.add_kwok_nodes(1)
@@ -372,7 +372,7 @@ def test_admission_is_as_the_values_say(installed: Installed) -> None:
     urls = [hook["clientConfig"]["url"] for one in hooks for hook in one["webhooks"]]
     assert urls and all(f"{installed.carpi.address}:9543/" in url for url in urls)
     with pytest.raises(Refused, match='must be called "offloading"'):
-        wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+        wrong = objects.offloading("other")
         installed.carpi.api.create("namespaceoffloadings", "shop", wrong)
     policies = {
         hook["failurePolicy"]
@@ -409,7 +409,7 @@ def test_webhooks_answer_who_shows_a_certificate_of_the_configmap(installed: Ins
     fano = installed.fano
     assert callers.ask(fano) == (401, "close")
     assert callers.ask(fano, callers.authority_of(fano.directory).issue("again", callers.NAME))[0] == 200
-    wrong = {"kind": "NamespaceOffloading", "metadata": {"name": "other"}, "spec": {}}
+    wrong = objects.offloading("other")
     with pytest.raises(Refused, match='must be called "offloading"'):
         fano.api.create("namespaceoffloadings", "default", wrong)
 
@@ -478,7 +478,7 @@ def test_namespaces_are_offloaded_by_their_labels_as_the_values_say(installed: I
 def test_a_slice_of_class_share_gets_the_part_that_the_values_say(installed: Installed) -> None:
     spec = {"class": "share", "providerClusterID": "fano"}
     annotations = {"liqo.io/create-virtual-node": "false"}
-    part = objects.resource_slice("part", objects.of_peer("fano"), spec, annotations=annotations)
+    part = objects.resource_slice("part", objects.of_peer("fano"), annotations=annotations, **spec)
     api = installed.carpi.api
     api.create("resourceslices", installed.home, part)
     (node,) = installed.fano.api.list("nodes")
@@ -597,7 +597,7 @@ def test_values_of_the_policy_hold_without_a_restart(installed: Installed) -> No
     Liqoctl(installed.fano)("upgrade", "--set", closed, "--wait=false")
     spec = {"class": "default", "providerClusterID": "fano", "resources": {"cpu": "1"}}
     slices = installed.carpi.api
-    slices.create("resourceslices", installed.home, objects.resource_slice("more", objects.of_peer("fano"), spec))
+    slices.create("resourceslices", installed.home, objects.resource_slice("more", objects.of_peer("fano"), **spec))
 
     def answered() -> str:
         status = slices.get("resourceslices", installed.home, "more").get("status", {})

@@ -1,4 +1,4 @@
-"""An API server that cannot show API extensions that it is one, as where nobody has set aggregation up.
+"""An API server that cannot show API extensions that it is one, as if nobody had set aggregation up.
 
 abdera provides so: nobody is told figures, and everything else, the removal of namespaces above all, goes as ever.
 """
@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness import settings
 from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.peers import SOON, USAGE_PORT, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import patient, stays, wait_for
 
@@ -24,8 +24,7 @@ USUAL = 45.0
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[tuple[Peer, Peer]]:
     """The provider, and its consumer."""
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(abdera=Options(front_proxy=False), teos=Options()) as (abdera, teos):
         yield Peer(abdera, ("--metric-agent-port", str(USAGE_PORT))), Peer(teos)
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster import metrics_server, rights
 from harness.cluster.cluster import busybox
 from harness.cluster.components import QUICK_AUTOSCALER, Options
@@ -23,6 +22,7 @@ from harness.liqo import chart
 from harness.liqo.peers import SOON, Peer
 from harness.monitoring import kubelet_alerts
 from harness.monitoring.monitoring import Prometheus
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import patient, wait_for
 
@@ -60,8 +60,7 @@ class Three:
 
 @pytest.fixture(scope="module")
 def three(run: Run) -> Iterator[Three]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     machines = Options(kubelet=True)
     with run.borrow(rome=Options(extra_manager=QUICK_AUTOSCALER), milan=machines, turin=machines) as started:
         for cluster in started[1:]:

@@ -21,13 +21,13 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster import pki, rights
 from harness.cluster.api import Api, path
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import FRONT_PROXY, Options
 from harness.liqo import chart
 from harness.liqo.peers import SOON, Peer, as_identity
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -90,8 +90,7 @@ def silence(delphi: Peer, node: str) -> socket.socket:
 
 @pytest.fixture(scope="module")
 def provider(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(delphi=Options(kubelet=True), troy=Options(), corinth=Options()) as started:
         cluster = started[0]
         with ThreadPoolExecutor(3) as pool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-from harness import settings
+from harness import objects
 from harness.cluster.api import path
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -18,8 +18,7 @@ NAMESPACES = [f"team-{number:02}" for number in range(45)]
 
 
 def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) -> None:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     narrow = Options(node_grace_seconds=25, extra_apiserver=(f"--http2-max-streams-per-connection={STREAMS}",))
     with run.borrow(gent=narrow, metz=narrow) as (gent, metz):
         gent.add_kwok_nodes(1), metz.add_kwok_nodes(1)
@@ -28,8 +27,7 @@ def test_watches_leave_room_for_requests_and_grow_with_the_namespaces(run: Run) 
 
         def offload(name: str) -> None:
             gent.namespace(name)
-            offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}}
-            gent.api.create("namespaceoffloadings", name, {**offloading, "spec": {"podOffloadingStrategy": "Remote"}})
+            gent.api.create("namespaceoffloadings", name, objects.offloading(podOffloadingStrategy="Remote"))
             settings_of_it = {"kind": "ConfigMap", "metadata": {"name": "settings"}, "data": {"key": name}}
             gent.api.create("configmaps", name, settings_of_it)
 

@@ -35,8 +35,8 @@ class Extension:
 
     def offload(self, unchecked: bool = False, **spec: Any) -> None:
         """Applies it; `unchecked` goes past admission, as an object does that is older than the webhooks."""
-        metadata = {"name": "offloading", "labels": {"liqo.io/webhook-skip": "true"} if unchecked else {}}
-        body = {"kind": "NamespaceOffloading", "metadata": metadata, "spec": spec}
+        body = objects.offloading(**spec)
+        body["metadata"]["labels"] = {"liqo.io/webhook-skip": "true"} if unchecked else {}
         self.home.apply("namespaceoffloadings", self.namespace, body)
 
     def unoffload(self) -> None:
@@ -230,7 +230,7 @@ def test_the_cluster_selector_chooses_among_providers_and_follows_their_labels(e
         "liqo-tenant-turin", {"liqo.io/tenant-namespace": "true", "liqo.io/remote-cluster-id": "turin"}
     )
     turin = {"clusterID": "turin", "createNode": False, "labels": {"region": "asia"}, "resourceQuota": {"hard": {}}}
-    home.apply("virtualnodes", "liqo-tenant-turin", objects.made("offloading", "VirtualNode", "turin-far", turin))
+    home.apply("virtualnodes", "liqo-tenant-turin", objects.liqo_object("offloading", "VirtualNode", "turin-far", turin))
     try:
         wait_for(lambda: home.find("namespacemaps", "liqo-tenant-turin", "turin"), 60, "turin's NamespaceMap")
         peering.write_virtual_node(labels={"region": "europe"})
@@ -352,10 +352,8 @@ def test_a_map_that_claims_to_be_of_another_cluster_is_not_followed(siena_to_par
     """A tenant can write its map and the labels on it; the tenant namespace says whose map it is."""
     provider = siena_to_parma.provider
     labels = {"liqo.io/originID": "turin", "liqo.io/replicated": "true", "liqo.io/remote-cluster-id": "turin"}
-    body = {"kind": "NamespaceMap", "metadata": {"name": "forged", "labels": labels}}
-    provider.api.create(
-        "namespacemaps", siena_to_parma.away, {**body, "spec": {"desiredMapping": {"shop": "shop-of-turin"}}}
-    )
+    forged = objects.namespace_map("forged", labels, desiredMapping={"shop": "shop-of-turin"})
+    provider.api.create("namespacemaps", siena_to_parma.away, forged)
     try:
         wait_for(lambda: provider.events(siena_to_parma.away, "forged"), 60, "an event that says why")
         assert "tenant namespace of siena" in provider.events(siena_to_parma.away, "forged")[0]["message"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster.cluster import UNTIL_TOLD, busybox
 from harness.cluster.components import Options
 from harness.liqo.daemons import Daemons
@@ -49,8 +50,7 @@ def test_a_pod_that_ends_slowly_is_replaced_after_its_end(
     home, away = peering.consumer, peering.provider
     namespace = home.namespace(namespace)
     twin = f"{namespace}-{home.name}"
-    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
-    home.api.apply("namespaceoffloadings", namespace, offloading)
+    home.api.apply("namespaceoffloadings", namespace, objects.offloading())
 
     def phase() -> str:
         peering.carry()

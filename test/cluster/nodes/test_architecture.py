@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -65,8 +65,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(bern=DECLARING, basel=DECLARING) as (bern, basel):
         bern.add_kwok_nodes(1), basel.add_kwok_nodes(2)
         made = Pair(Peer(bern), Peer(basel))

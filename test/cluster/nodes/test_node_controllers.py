@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -35,8 +35,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     # liqod renews the lease of a node every ten seconds, and may be late by as much.
     options = Options(extra_manager=IPAM, node_grace_seconds=25)
     with run.borrow(graz=options, linz=Options()) as (graz, linz):

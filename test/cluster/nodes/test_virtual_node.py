@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peering import TAINT
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -49,10 +50,8 @@ class Pair:
 
     def offload(self, namespace: str, strategy: str) -> None:
         self.consumer.cluster.namespace(namespace)
-        body = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}}
-        self.consumer.api.apply(
-            "namespaceoffloadings", namespace, {**body, "spec": {"podOffloadingStrategy": strategy}}
-        )
+        offloading = objects.offloading(podOffloadingStrategy=strategy)
+        self.consumer.api.apply("namespaceoffloadings", namespace, offloading)
         twin = lambda: self.provider.api.find("namespaces", None, f"{namespace}-ulm")  # noqa: E731
         wait_for(twin, SOON, f"the twin of {namespace}")
 
@@ -82,8 +81,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(ulm=Options(), jena=Options()) as (ulm, jena):
         ulm.add_kwok_nodes(1)
         jena.add_kwok_nodes(2)
@@ -104,9 +102,8 @@ def gold(pair: Pair, namespace: str) -> Iterator[str]:
         "configmaps", namespace, {"kind": "ConfigMap", "metadata": {"name": "data"}, "data": {"key": "value"}}
     )
     terms = [{"matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold"]}]}]
-    spec = {"clusterSelector": {"nodeSelectorTerms": terms}}
-    body = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": spec}
-    pair.consumer.api.apply("namespaceoffloadings", namespace, body)
+    offloading = objects.offloading(clusterSelector={"nodeSelectorTerms": terms})
+    pair.consumer.api.apply("namespaceoffloadings", namespace, offloading)
     there = lambda: pair.provider.api.find("configmaps", f"{namespace}-ulm", "data")  # noqa: E731
     wait_for(there, SOON, "the data to be in the twin")
     yield namespace

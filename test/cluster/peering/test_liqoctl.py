@@ -18,6 +18,7 @@ from harness import objects, settings
 from harness.cluster import rights
 from harness.cluster.cluster import Cluster
 from harness.liqo import chart
+from harness.required import require_liqoctl
 from harness.tools.liqoctl import Liqoctl
 from harness.wait import patient, wait_for
 
@@ -144,8 +145,7 @@ def test_an_empty_kubeconfig_is_told_as_such(tmp_path, text: str) -> None:
 @pytest.fixture(scope="module")
 def fresh(rome: Cluster) -> Liqoctl:
     """rome with the kinds installed, without any peer of its own making."""
-    if settings.liqoctl() is None:
-        pytest.skip("there is no liqoctl: build it")
+    require_liqoctl()
     chart.install(rome)
     metadata = {"name": "liqo-clusterid-configmap", "labels": {"app.kubernetes.io/name": "clusterid-configmap"}}
     rome.api.apply("configmaps", "liqo", {"kind": "ConfigMap", "metadata": metadata, "data": {"CLUSTER_ID": "rome"}})

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import settings
 from harness.cluster import inventory
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.cluster.node import is_ready
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_programs
 from harness.run import Run
 from harness.tools.liqoctl import Done, Liqoctl
 from harness.wait import wait_for
@@ -41,8 +41,7 @@ class Two:
 
 @pytest.fixture(scope="module")
 def two(run: Run) -> Iterator[Two]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(pisa=Options(), lucca=Options()) as (pisa, lucca):
         daemons = []
         for cluster in (pisa, lucca):

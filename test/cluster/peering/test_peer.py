@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import settings
 from harness.cluster import audit, inventory
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.cluster.node import is_ready
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_programs
 from harness.run import Run
 from harness.tools.liqoctl import Liqoctl
 from harness.wait import patient, stays, wait_for
@@ -53,8 +53,7 @@ class Pair:
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
     """genoa consumes, bonn provides with a real kubelet."""
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(genoa=Options(), bonn=Options(kubelet=True)) as (genoa, bonn):
         genoa.add_kwok_nodes(1)
         started = tuple(
@@ -120,11 +119,8 @@ def test_a_deployment_runs_in_the_provider(pair: Pair) -> None:
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template}
     pair.consumer.api.create("deployments", "demo", {"kind": "Deployment", "metadata": {"name": "web"}, "spec": spec})
 
-    def running(cluster: Cluster, namespace: str) -> int:
-        return sum(pod["status"].get("phase") == "Running" for pod in cluster.pods(namespace))
-
-    wait_for(lambda: running(pair.consumer, "demo") == 2, 60, "two pods to run, as seen from the consumer")
-    assert running(pair.provider, "demo-genoa") == 2
+    wait_for(lambda: pair.consumer.running("demo") == 2, 60, "two pods to run, as seen from the consumer")
+    assert pair.provider.running("demo-genoa") == 2
     assert {pod["spec"]["nodeName"] for pod in pair.consumer.pods("demo")} == {"bonn"}
 
 

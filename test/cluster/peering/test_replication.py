@@ -70,7 +70,7 @@ class Replication:
     def ask(self, name: str, cpu: str = "4", **labels: str) -> None:
         marks = {"liqo.io/replication": "true", "liqo.io/remoteID": "lucca", "liqo.io/remote-cluster-id": "lucca"}
         spec = {"class": "ours", "consumerClusterID": "pisa", "providerClusterID": "lucca", "csr": "Q1NS"}
-        body = objects.resource_slice(name, {**marks, **labels}, {**spec, "resources": {"cpu": cpu}})
+        body = objects.resource_slice(name, {**marks, **labels}, **{**spec, "resources": {"cpu": cpu}})
         self.home.api.apply("resourceslices", HOME, body)
 
     def local(self, name: str) -> dict | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness import settings
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -25,8 +25,7 @@ def set_limit(provider: Peer, limit: str) -> None:
 
 @pytest.fixture(scope="module")
 def peers(run: Run) -> Iterator[tuple[Peer, Peer]]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(ithaca=Options(), pylos=Options()) as (ithaca, pylos):
         consumer, provider = Peer(ithaca), Peer(pylos)
         set_limit(provider, "1h")

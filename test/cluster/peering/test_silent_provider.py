@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster.callers import WEBHOOK_PORT
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -62,8 +62,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def peers(run: Run) -> Iterator[Pair]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(sidon=Options(), tyre=Options()) as (sidon, tyre):
         tyre.add_kwok_nodes(1)
         consumer, provider = Peer(sidon), Peer(tyre, ("--leader-elect",))

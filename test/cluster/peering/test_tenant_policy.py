@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from harness import settings
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -43,8 +43,7 @@ class Two:
 
 @pytest.fixture(scope="module")
 def two(run: Run) -> Iterator[Two]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(parma=Options(), bari=Options()) as (parma, bari):
         bari.add_kwok_nodes(1)
         with ThreadPoolExecutor(2) as pool:

@@ -19,12 +19,13 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import inventory, rights
 from harness.cluster.api import Api, Refused
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer, as_identity, certificate_of
+from harness.required import require_programs
 from harness.run import Run
 from harness.story import container
 from harness.wait import patient, stays, wait_for
@@ -60,8 +61,7 @@ class Three:
 
 @pytest.fixture(scope="module")
 def three(run: Run) -> Iterator[Three]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     short = Options(kubelet=True, signing_duration="2m")
     with run.borrow(vienna=Options(), graz=short, linz=Options()) as started:
         for cluster in started:
@@ -239,7 +239,7 @@ def test_a_second_virtual_node_of_one_name_harms_nobody(three: Three, tmp_path: 
     annotations = dict(shadow["metadata"]["annotations"])
     # Ordered long ago, it would be too late for a new pod.
     annotations.pop("offloading.liqo.io/ordered-at", None)
-    double = objects.made("offloading", "ShadowPod", "one", shadow["spec"], labels=labels, annotations=annotations)
+    double = objects.liqo_object("offloading", "ShadowPod", "one", shadow["spec"], labels=labels, annotations=annotations)
     vienna.daemon.stop()
     for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
         for found in vienna.api.list(kind):
@@ -344,7 +344,7 @@ def test_slices_quotas_and_pods_survive_daemons_that_are_killed_meanwhile(three:
 
     for name in names:
         spec = {"class": "default", "providerClusterID": "linz", "resources": {"cpu": "1", "pods": "5"}}
-        body = objects.resource_slice(name, objects.of_peer("linz"), spec)
+        body = objects.resource_slice(name, objects.of_peer("linz"), **spec)
         insist(vienna.api.create, "resourceslices", home, body)
         kill_one()
     ensure()

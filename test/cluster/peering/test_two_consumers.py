@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import inventory
 from harness.cluster.api import MERGE, Api, path
 from harness.cluster.cluster import asking, busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer, as_identity
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -79,8 +80,7 @@ def join(consumer: Peer, provider: Peer) -> None:
 
 @pytest.fixture(scope="module")
 def two(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(delphi=Options(), troy=Options(), corinth=Options()) as started:
         started[0].add_kwok_nodes(2)
         with ThreadPoolExecutor(3) as pool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness import objects
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.daemons import Daemons
@@ -50,9 +51,8 @@ def full(siena_to_massa: Peering, namespace: str) -> Iterator[tuple[Peering, str
 
 
 def extend(peering: Peering, namespace: str, strategy: str) -> None:
-    body = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}}
-    body["spec"] = {"podOffloadingStrategy": strategy}
-    peering.consumer.api.apply("namespaceoffloadings", namespace, body)
+    offloading = objects.offloading(podOffloadingStrategy=strategy)
+    peering.consumer.api.apply("namespaceoffloadings", namespace, offloading)
 
     def phase() -> str:
         peering.carry()

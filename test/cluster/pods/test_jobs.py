@@ -1,4 +1,4 @@
-"""A Job whose offloaded pod is deleted, suspended or lost goes on, also where it counts only pods that have Failed."""
+"""A Job whose offloaded pod is deleted, suspended or lost goes on, also if it counts only pods that have Failed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster.api import path
 from harness.cluster.cluster import asking
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.story import condition
 from harness.wait import wait_for
@@ -96,8 +96,7 @@ def ending(pod: dict[str, Any]) -> bool:
 
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(imola=Options(), fano=Options()) as (imola, fano):
         fano.add_kwok_nodes(1)
         consumer, provider = Peer(imola), Peer(fano)

@@ -372,20 +372,17 @@ def test_endpoints_of_home_are_there_behind_the_same_service(story: Story) -> No
         slices = there.list("endpointslices", story.twin, selector="kubernetes.io/service-name=db")
         return sorted(address for each in slices for end in each["endpoints"] or [] for address in end["addresses"])
 
-    def endpoints(*addresses: str) -> list[dict[str, Any]]:
-        return [{"addresses": [address], "conditions": {"ready": True}} for address in addresses]
-
     # The Service leads to a database outside, and to a pod in milan, whose endpoint milan makes itself.
     port = {"name": "pg", "port": 5432, "protocol": "TCP"}
     home.create("services", story.namespace, {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": [port]}})
-    native = {**endpoints("192.0.2.77")[0], "nodeName": story.peering.node}
+    native = {**objects.endpoints("192.0.2.77")[0], "nodeName": story.peering.node}
     labels = {"kubernetes.io/service-name": "db"}
     body = {
         "kind": "EndpointSlice",
         "metadata": {"name": "db-1", "labels": labels},
         "addressType": "IPv4",
         "ports": [port],
-        "endpoints": [*endpoints("192.0.2.9"), native],
+        "endpoints": [*objects.endpoints("192.0.2.9"), native],
     }
     home.create("endpointslices", story.namespace, body)
     wait_for(lambda: there.find("shadowendpointslices", story.twin, "db-1"), 30, "milan to be told of the endpoints")
@@ -393,7 +390,7 @@ def test_endpoints_of_home_are_there_behind_the_same_service(story: Story) -> No
     there.patch("namespaces", None, tenant, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
     try:
         wait_for(lambda: led_to() == ["192.0.2.9"], 30, "the Service in milan to lead to the database")
-        home.patch("endpointslices", story.namespace, "db-1", {"endpoints": endpoints("192.0.2.9", "192.0.2.10")})
+        home.patch("endpointslices", story.namespace, "db-1", {"endpoints": objects.endpoints("192.0.2.9", "192.0.2.10")})
         wait_for(lambda: led_to() == ["192.0.2.10", "192.0.2.9"], 30, "a second one to follow")
         # An annotation on the Service keeps its endpoints at home.
         keep = {"metadata": {"annotations": {"liqo.io/skip-reflection": "true"}}}

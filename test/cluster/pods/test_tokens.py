@@ -1,4 +1,4 @@
-"""Offloaded pods that need the API server at home get what it takes to ask it, where its address is known."""
+"""Offloaded pods that need the API server at home get what it takes to ask it, if its address is known."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -66,8 +66,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(vienna=Options(), linz=Options()) as (vienna, linz):
         linz.add_kwok_nodes(1)
         pair = Pair(Peer(vienna), Peer(linz))

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from harness import settings
+from harness import objects, settings
 from harness.cluster.api import Refused
+from harness.required import require_liqod
 from harness.story import Story
 from harness.wait import wait_for
 
@@ -32,10 +33,6 @@ def backend(service: str, *certificates: str) -> dict[str, Any]:
     return {"defaultBackend": to, "tls": [{"secretName": name} for name in certificates]}
 
 
-def endpoints(*addresses: str) -> list[dict[str, Any]]:
-    return [{"addresses": [address], "conditions": {"ready": True}} for address in addresses]
-
-
 def addresses(of: dict[str, Any]) -> list[str]:
     return sorted(address for end in of.get("endpoints") or [] for address in end["addresses"])
 
@@ -49,7 +46,7 @@ class Copied:
     good: dict[str, Any]
     spoilt: dict[str, Any]  # what somebody at the provider makes of a copy, as a merge patch
     shown: Callable[[dict[str, Any]], Any]  # what of a copy is to be right
-    copy: tuple[str, str] | None = None  # kind and resource of the copies, where these are others
+    copy: tuple[str, str] | None = None  # kind and resource of the copies, if these are others
     theirs: dict[str, Any] | None = None  # of somebody else under the name of such a copy
     labels: dict[str, str] | None = None
 
@@ -73,7 +70,7 @@ class Copied:
         story.provider.api.create(self.copies, story.twin, body)
 
     def found(self, story: Story, name: str) -> dict[str, Any] | None:
-        """The copy; None where there is none, or an object of somebody else."""
+        """The copy; None if there is none, or an object of somebody else."""
         there = story.provider.api.find(self.copies, story.twin, name)
         ours = there and there["metadata"].get("labels", {}).get(ORIGIN) == story.consumer.name
         return there if ours and "deletionTimestamp" not in there["metadata"] else None
@@ -113,11 +110,11 @@ KINDS = {
     "endpointslice": Copied(
         "EndpointSlice",
         "endpointslices",
-        {**TEMPLATE, "endpoints": endpoints("192.0.2.9")},
-        {"spec": {"template": {"endpoints": endpoints("192.0.2.66")}}},
+        {**TEMPLATE, "endpoints": objects.endpoints("192.0.2.9")},
+        {"spec": {"template": {"endpoints": objects.endpoints("192.0.2.66")}}},
         lambda it: addresses(it["spec"]["template"]),
         copy=("ShadowEndpointSlice", "shadowendpointslices"),
-        theirs={"spec": {"template": {**TEMPLATE, "endpoints": endpoints("192.0.2.66")}}},
+        theirs={"spec": {"template": {**TEMPLATE, "endpoints": objects.endpoints("192.0.2.66")}}},
         labels={"kubernetes.io/service-name": "db"},
     ),
 }
@@ -166,8 +163,7 @@ def _say(story: Story, kind: str, about: dict[str, Any], type_: str, message: st
 
 
 def test_every_kind_has_its_case() -> None:
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     printed = subprocess.run([settings.liqod(), "--help"], capture_output=True, text=True, check=True).stdout
     kinds = set(re.findall(r"--(\w+)-reflection-workers", printed)) - {"pod"}
     assert kinds == set(KINDS), "a kind that is reflected wants a case here"
@@ -178,7 +174,7 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
     story, there = with_ranges, with_ranges.provider.api
     database = {"kind": "Service", "metadata": {"name": "db"}, "spec": {"ports": PORTS}}
     story.consumer.api.create("services", story.namespace, database)
-    busy = {"kind": "EndpointSlice", "metadata": {"name": "busy"}, **TEMPLATE, "endpoints": endpoints("192.0.2.66")}
+    busy = {"kind": "EndpointSlice", "metadata": {"name": "busy"}, **TEMPLATE, "endpoints": objects.endpoints("192.0.2.66")}
     there.create("endpointslices", story.twin, busy)
     for each in KINDS.values():
         each.take(story, "taken")
@@ -209,7 +205,7 @@ def test_copies_of_every_kind_are_put_right_and_what_is_wrong_with_them_is_told(
     assert led_to("busy") == ["192.0.2.66"]
 
     # Somebody at the provider changes all of them.
-    there.patch("endpointslices", story.twin, "warned", {"endpoints": endpoints("192.0.2.66")})
+    there.patch("endpointslices", story.twin, "warned", {"endpoints": objects.endpoints("192.0.2.66")})
     for name in ("lost", "busy"):
         there.delete("endpointslices", story.twin, name)
     for each in KINDS.values():
@@ -256,10 +252,10 @@ def test_bad_and_large_input_is_copied_or_told_once_and_the_rest_goes_on(with_ra
     make("ConfigMap", "configmaps", long_name, data={"word": "ciao"})
     make("Secret", "secrets", long_name, data={"word": "Y2lhbw=="})
     make("Ingress", "ingresses", long_name, spec=backend("web", long_name, "large"))
-    make("EndpointSlice", "endpointslices", long_name, **TEMPLATE, endpoints=endpoints("192.0.2.9"))
-    six = {**TEMPLATE, "addressType": "IPv6", "endpoints": endpoints("fd00:9::1", "fd00:8::1")}
+    make("EndpointSlice", "endpointslices", long_name, **TEMPLATE, endpoints=objects.endpoints("192.0.2.9"))
+    six = {**TEMPLATE, "addressType": "IPv6", "endpoints": objects.endpoints("fd00:9::1", "fd00:8::1")}
     make("EndpointSlice", "endpointslices", "six", **six)
-    names = {**TEMPLATE, "addressType": "FQDN", "endpoints": endpoints("db.example.com")}
+    names = {**TEMPLATE, "addressType": "FQDN", "endpoints": objects.endpoints("db.example.com")}
     make("EndpointSlice", "endpointslices", "names", **names)
     make("ConfigMap", "configmaps", "fixed", data={"word": "ciao"}, immutable=True)
     make("ConfigMap", "configmaps", "plain", data={"word": "ciao"})

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.liqo.peers import SOON, Peer
+from harness.required import require_programs
 from harness.run import Run
 from harness.wait import stays, wait_for
 
@@ -68,8 +69,7 @@ class Grant:
 
 @pytest.fixture(scope="module")
 def grant(run: Run) -> Iterator[Grant]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(kyme=Options(), smyrna=Options()) as (kyme, smyrna):
         smyrna.add_kwok_nodes(2)
         yield Grant(Peer(kyme), Peer(smyrna))
@@ -135,7 +135,7 @@ def test_what_pods_hold_beyond_a_grant_is_granted_to_no_other_slice(grant: Grant
     grant.consumer.api.patch("resourceslices", HOME, name, {"spec": {"resources": {"cpu": "0"}}})
     wait_for(lambda: grant.quota()["spec"]["resources"]["cpu"] == "0", SOON, "the quota to be lowered")
     spec, marks = {"class": "default", "resources": {"cpu": "10"}}, {"liqo.io/create-virtual-node": "false"}
-    more = objects.resource_slice("more", objects.of_peer("smyrna"), spec, annotations=marks)
+    more = objects.resource_slice("more", objects.of_peer("smyrna"), annotations=marks, **spec)
     grant.consumer.api.create("resourceslices", HOME, more)
     wait_for(lambda: grant.answer("more")[0] == "Denied", SOON, "the second slice to be denied")
     # For 70 s it is more than 8: a pod that was refused may have left a reservation.

@@ -89,7 +89,7 @@ def rome(lyon: Cluster, replicas: list[Liqod]) -> Api:
 
 
 def quota(cluster: Cluster, resources: dict[str, str], enforcement: str = "None") -> None:
-    cluster.api.apply("quotas", TENANT, objects.granted(USER, resources, limitsEnforcement=enforcement))
+    cluster.api.apply("quotas", TENANT, objects.unenforced_quota(USER, resources, limitsEnforcement=enforcement))
 
 
 def pod_spec(requests: dict[str, str], **fields: Any) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def create_pod(api: Api, name: str, spec: dict[str, Any], dry_run: bool = False,
 
 
 def post(api: Api, shadow: dict[str, Any], dry_run: bool) -> dict[str, Any]:
-    """Creates it as liqod does, which asks again where an API server, or its webhook, is too busy to answer."""
+    """Creates it as liqod does, which asks again if an API server, or its webhook, is too busy to answer."""
     tries = itertools.count(1)
 
     def attempt() -> dict[str, Any]:
@@ -153,7 +153,7 @@ def admitted(api: Api, name: str, cpu: str = "100m") -> bool:
 
 
 def answer(api: Api, number: int) -> int:
-    """The answer to one pod, as a client that does not give up gets it; 0 where it never gets one.
+    """The answer to one pod, as a client that does not give up gets it; 0 if it never gets one.
 
     What a killed replica had admitted and nobody stored holds its share until its request can no longer be on its
     way: 70 s. Until then the same pod, asked for again, may be told to wait.

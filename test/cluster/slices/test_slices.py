@@ -17,6 +17,7 @@ from harness.cluster.api import Refused, path
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.node import is_ready
 from harness.liqo.handshake import SOON, Handshake
+from harness.liqo.hostile import annotate_policy
 from harness.liqo.peering import TAINT
 from harness.wait import stays, wait_for
 
@@ -34,14 +35,14 @@ class Slices:
         """Creates a slice as the manual has it, with no label but the provider's."""
         marks = {f"liqo.io/{key.replace('_', '-')}": value for key, value in annotations.items()}
         spec = {"class": slice_class, "providerClusterID": self.provider.name, "resources": resources}
-        body = objects.resource_slice(name, objects.of_peer(self.provider.name), spec, annotations=marks)
+        body = objects.resource_slice(name, objects.of_peer(self.provider.name), annotations=marks, **spec)
         self.consumer.api.create("resourceslices", self.home, body)
 
     def edit(self, name: str, spec: dict[str, Any]) -> None:
         self.consumer.api.patch("resourceslices", self.home, name, {"spec": spec})
 
     def condition(self, name: str, kind: str = "Resources", away: bool = False) -> tuple[str, str]:
-        """Status and reason, at the consumer or at the provider; empty where there is none."""
+        """Status and reason, at the consumer or at the provider; empty if there is none."""
         cluster, namespace = (self.provider, self.away) if away else (self.consumer, self.home)
         status = cluster.api.get("resourceslices", namespace, name).get("status", {})
         found = next((one for one in status.get("conditions", []) if one["type"] == kind), {})
@@ -142,8 +143,7 @@ def test_a_deleted_slice_is_drained_before_its_quota_goes(slices: Slices, namesp
     home, away = slices.consumer.api, slices.provider.api
     slices.consumer.namespace(namespace)
     twin = f"{namespace}-{slices.consumer.name}"
-    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
-    home.apply("namespaceoffloadings", namespace, offloading)
+    home.apply("namespaceoffloadings", namespace, objects.offloading())
     wait_for(lambda: away.find("namespaces", None, twin), SOON, "the twin namespace")
     pod = busybox("slow", nodeSelector={"kubernetes.io/hostname": "pool"}, tolerations=[{"key": TAINT, "operator": "Exists"}])
     # No node that the scheduler knows has so much: the pod is bound below.
@@ -192,8 +192,7 @@ class Shop:
         self.slices, self.name, self.api = slices, namespace, slices.consumer.api
         self.twin = f"{namespace}-{slices.consumer.name}"
         slices.consumer.namespace(namespace)
-        offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
-        self.api.apply("namespaceoffloadings", namespace, offloading)
+        self.api.apply("namespaceoffloadings", namespace, objects.offloading())
         wait_for(lambda: slices.provider.api.find("namespaces", None, self.twin), SOON, "the twin namespace")
 
     def create(self, name: str) -> None:
@@ -253,13 +252,9 @@ def test_a_denied_edit_keeps_the_quota_and_the_node(slices: Slices, shop: Shop) 
     assert slices.granted("pool") == {**size, "cpu": "80"}
 
 
-def set_bounds(provider: Cluster, away: str, policy: str | None) -> None:
-    provider.api.patch("namespaces", None, away, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
-
-
 def test_a_denied_edit_is_told_from_a_drain(slices: Slices, shop: Shop, daemons: Any) -> None:
-    """By our provider and by one of the Go version, and where the request changes during the drain."""
-    set_bounds(slices.provider, slices.away, '{"maxSliceResources": {"cpu": "8"}}')
+    """By our provider and by one of the Go version, and if the request changes during the drain."""
+    annotate_policy(slices.provider, slices.away, '{"maxSliceResources": {"cpu": "8"}}')
     slices.edit("pool", {"resources": {"cpu": "80"}})
     denied = ("Denied", "RequestDenied")
     wait_for(lambda: slices.condition("pool") == denied, SOON, "the edit to be denied")
@@ -295,7 +290,7 @@ def test_a_denied_edit_is_told_from_a_drain(slices: Slices, shop: Shop, daemons:
     stays(lambda: not shop.is_scheduled("in-drain-by-go"), 3, "the pod unscheduled")
     daemon.start()
     shop.wait_running("in-drain-by-go")
-    set_bounds(slices.provider, slices.away, None)
+    annotate_policy(slices.provider, slices.away, None)
 
 
 def test_a_custom_class_is_left_to_its_controller(slices: Slices) -> None:

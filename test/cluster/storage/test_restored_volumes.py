@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from harness import settings
 from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.cluster.volumes import WITH_POD, Directories
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_programs
 from harness.run import Run
 from harness.tools.liqoctl import Liqoctl
 from harness.wait import stays, wait_for
@@ -74,8 +74,7 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     with run.borrow(como=Options(), lodi=Options(kubelet=True)) as (como, lodi):
         como.add_kwok_nodes(1)
         spec = {"provisioner": "liqo.io/storage", "volumeBindingMode": "WaitForFirstConsumer"}

@@ -97,7 +97,7 @@ class Account:
 class Others:
     """What goes on beside the customers of the shop, until the block ends: milan's own pods read the ledger in rome,
     the courier delivers, and a Job is made every two seconds. As it begins one of the accounts in milan is made anew,
-    and a clerk in milan counts Jobs through rome's API server. Where the block drains milan (`drains`), Jobs may have
+    and a clerk in milan counts Jobs through rome's API server. If the block drains milan (`drains`), Jobs may have
     to try twice, and all accounts there are made anew."""
 
     blocks = made = 0  # so far, so that each Job has a name of its own

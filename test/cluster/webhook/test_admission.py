@@ -23,6 +23,7 @@ from harness.cluster.api import Api, Refused, path
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo import chart
+from harness.liqo.hostile import annotate_policy
 from harness.liqo.liqod import METRICS_PORT, WEBHOOK_PORT, Liqod
 from harness.run import Run
 from harness.tools import firewall
@@ -69,7 +70,7 @@ def liqod(oslo: Cluster, daemons: object) -> Liqod:
 
 def quota(cluster: Cluster, user: str, **spec: Any) -> None:
     resources = {"cpu": "100", "memory": "100Gi", "pods": "1000"}
-    cluster.api.apply("quotas", TENANT, objects.granted(user, resources, **spec))
+    cluster.api.apply("quotas", TENANT, objects.unenforced_quota(user, resources, **spec))
 
 
 def configured(cluster: Cluster) -> None:
@@ -197,20 +198,18 @@ def test_a_pod_that_asks_for(rome: Api, what: str) -> None:
 
 
 def test_an_administrator_can_make_exceptions_for_one_tenant(oslo: Cluster, rome: Api) -> None:
-    def annotate(policy: str | None) -> None:
-        oslo.api.patch("namespaces", None, TENANT, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
-
     def let_in(pod: dict[str, Any]) -> bool:
         return bool(create(rome, "exception", pod=pod, dry_run=True))
 
     try:
-        annotate(json.dumps({"hostPorts": True, "capabilities": ["NET_ADMIN"]}))
+        annotate_policy(oslo, TENANT, json.dumps({"hostPorts": True, "capabilities": ["NET_ADMIN"]}))
         wait_for(lambda: let_in(HOSTILE["a port of the node"][0]), 60, "the exception to hold")
         let_in(container(securityContext={"capabilities": {"add": ["NET_ADMIN"]}}))
         refused(lambda: let_in(HOSTILE["a capability"][0]), "capabilities.add")
-        refused(lambda: annotate('{"hostPort": true}'), "liqo.io/pod-policy", '"hostPort" is not a key', "hostPorts?", code=422)
+        wrong = lambda: annotate_policy(oslo, TENANT, '{"hostPort": true}')  # noqa: E731
+        refused(wrong, "liqo.io/pod-policy", '"hostPort" is not a key', "hostPorts?", code=422)
     finally:
-        annotate(None)
+        annotate_policy(oslo, TENANT, None)
     wait_for(lambda: let_in(POD), 60, "the default to hold again")
 
 
@@ -319,10 +318,9 @@ def test_kubectl_shows_the_reason(oslo: Cluster, rome: Api, tmp_path: Path) -> N
 
 
 def test_pods_of_an_offloaded_namespace_may_go_to_virtual_nodes(oslo: Cluster, liqod: Liqod) -> None:
-    offloading = {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}}
     for strategy in ("Remote", "LocalAndRemote", "Local"):
         namespace = oslo.namespace(f"pods-{strategy.lower()}", {"liqo.io/scheduling-enabled": "true"})
-        oslo.api.create("namespaceoffloadings", namespace, {**offloading, "spec": {"podOffloadingStrategy": strategy}})
+        oslo.api.create("namespaceoffloadings", namespace, objects.offloading(podOffloadingStrategy=strategy))
         pod = {"kind": "Pod", "metadata": {"name": "web"}, "spec": POD}
         made = oslo.api.create("pods", namespace, pod)["spec"]
         tolerated = [entry for entry in made["tolerations"] if entry.get("key") == "virtual-node.liqo.io/not-allowed"]
@@ -355,9 +353,7 @@ def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) 
     refused(
         made("namespaceoffloadings", "NamespaceOffloading", "offloading", selected), "remoteNamespaceName is needed"
     )
-    api.create(
-        "namespaceoffloadings", TENANT, {"kind": "NamespaceOffloading", "metadata": {"name": "offloading"}, "spec": {}}
-    )
+    api.create("namespaceoffloadings", TENANT, objects.offloading())
     refused(
         lambda: api.patch("namespaceoffloadings", TENANT, "offloading",
                           {"spec": {"namespaceMappingStrategy": "EnforceSameName"}}),
@@ -396,7 +392,7 @@ def test_wrong_objects_are_refused_with_the_reason(oslo: Cluster, liqod: Liqod) 
     assert node["spec"]["createNode"] is False and node["spec"]["disableNetworkCheck"] is True
     api.delete("virtualnodes", TENANT, "virtual")
 
-    stranger = {"kind": "ForeignCluster", "metadata": {"name": "lima"}, "spec": {"clusterID": "lima"}}
+    stranger = objects.liqo_object("core", "ForeignCluster", "lima", {"clusterID": "lima"})
     foreign = api.create("foreignclusters", None, stranger)
     assert foreign["metadata"]["labels"]["liqo.io/remote-cluster-id"] == "lima"
     api.delete("foreignclusters", None, "lima")
@@ -407,7 +403,7 @@ REPLICA = objects.replica_labels("rome", "oslo")
 
 def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: Cluster, control_plane: Api) -> None:
     def make(labels: dict[str, str], spec: dict[str, Any] | None = None) -> Any:
-        body = objects.resource_slice("pool", labels, spec or {})
+        body = objects.resource_slice("pool", labels, **(spec or {}))
         return lambda: control_plane.create("resourceslices", TENANT, body)
 
     refused(make({}), "liqo.io/replicated must be")
@@ -433,10 +429,9 @@ def test_a_tenant_writes_replicas_of_its_own_and_nothing_of_the_provider(oslo: C
     change({"spec": {"resources": {"cpu": "8"}}})()
     control_plane.request("DELETE", path("resourceslices", TENANT, "pool"))
 
-    twins = {"kind": "NamespaceMap", "metadata": {"name": "oslo", "labels": REPLICA}}
-    bad = {**twins, "spec": {"desiredMapping": {"a": "kube-system"}}}
+    bad = objects.namespace_map("oslo", REPLICA, desiredMapping={"a": "kube-system"})
     refused(lambda: control_plane.create("namespacemaps", TENANT, bad), "keeps for itself")
-    control_plane.create("namespacemaps", TENANT, {**twins, "spec": {"desiredMapping": {"a": "a-rome"}}})
+    control_plane.create("namespacemaps", TENANT, objects.namespace_map("oslo", REPLICA, desiredMapping={"a": "a-rome"}))
     status = {"status": {"currentMapping": {"a": {"remoteNamespace": "default", "phase": "Accepted"}}}}
     refused(lambda: control_plane.patch("namespacemaps", TENANT, "oslo", status, "status"), "is the provider's answer")
     control_plane.request("DELETE", path("namespacemaps", TENANT, "oslo"))

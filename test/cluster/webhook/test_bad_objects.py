@@ -44,7 +44,7 @@ def bergen(run: Run, daemons: object) -> Iterator[Cluster]:
 
 
 def make(cluster: Cluster, where: str, body: dict[str, Any]) -> None:
-    """Makes an object, where liqod has not done so by itself, e.g. the NamespaceMap of a provider with a node."""
+    """Makes an object, if liqod has not done so by itself, e.g. the NamespaceMap of a provider with a node."""
 
     def there() -> bool:
         try:
@@ -57,23 +57,19 @@ def make(cluster: Cluster, where: str, body: dict[str, Any]) -> None:
 
 
 def a_slice(name: str, **spec: Any) -> dict[str, Any]:
-    return objects.resource_slice(name, objects.of_peer("rome"), spec)
+    return objects.resource_slice(name, objects.of_peer("rome"), **spec)
 
 
 def a_node(name: str, **spec: Any) -> dict[str, Any]:
-    return objects.made("offloading", "VirtualNode", name, {"clusterID": "rome", "createNode": False, **spec})
+    return objects.liqo_object("offloading", "VirtualNode", name, {"clusterID": "rome", "createNode": False, **spec})
 
 
 def a_tenant(name: str, cluster: str) -> dict[str, Any]:
-    return objects.made("authentication", "Tenant", name, {"clusterID": cluster})
+    return objects.liqo_object("authentication", "Tenant", name, {"clusterID": cluster})
 
 
 def a_shadow(name: str, **spec: Any) -> dict[str, Any]:
     return objects.shadow_pod(name, "rome", {**objects.one_container(), **spec})
-
-
-def offloading(name: str, **spec: Any) -> dict[str, Any]:
-    return objects.made("offloading", "NamespaceOffloading", name, spec)
 
 
 GOOD: list[tuple[str, str | None, dict[str, Any]]] = [
@@ -81,9 +77,9 @@ GOOD: list[tuple[str, str | None, dict[str, Any]]] = [
     ("quotas", TENANT, objects.quota("user", "user-1f00", {"cpu": "1"})),
     ("virtualnodes", TENANT, a_node("virtual")),
     ("tenants", TENANT, a_tenant("rome", "rome")),
-    ("namespaceoffloadings", "default", offloading("offloading", namespaceMappingStrategy="DefaultName")),
-    ("namespacemaps", TENANT, objects.made("offloading", "NamespaceMap", "rome", {})),
-    ("foreignclusters", None, objects.made("core", "ForeignCluster", "lima", {"clusterID": "lima"})),
+    ("namespaceoffloadings", "default", objects.offloading("offloading", namespaceMappingStrategy="DefaultName")),
+    ("namespacemaps", TENANT, objects.namespace_map("rome")),
+    ("foreignclusters", None, objects.liqo_object("core", "ForeignCluster", "lima", {"clusterID": "lima"})),
 ]
 
 
@@ -127,10 +123,10 @@ BAD = [
     Bad("another strategy of an offloading", path("namespaceoffloadings", "default", "offloading"),
         {"spec": {"namespaceMappingStrategy": "EnforceSameName"}}, 403, "namespaceMappingStrategy cannot be changed",
         "PATCH"),
-    Bad("an offloading of another name", path("namespaceoffloadings", TWIN), offloading("mine"), 403,
+    Bad("an offloading of another name", path("namespaceoffloadings", TWIN), objects.offloading("mine"), 403,
         'must be called "offloading"'),
     Bad("a strategy that does not exist", path("namespaceoffloadings", TWIN),
-        offloading("offloading", podOffloadingStrategy="Everywhere"), 422, "Everywhere"),
+        objects.offloading("offloading", podOffloadingStrategy="Everywhere"), 422, "Everywhere"),
     Bad("a twin that is a namespace of the system", path("namespacemaps", TENANT, "rome"),
         {"spec": {"desiredMapping": {"a": "kube-system"}}}, 403, "keeps for itself", "PATCH"),
     Bad("one twin of two namespaces", path("namespacemaps", TENANT, "rome"),

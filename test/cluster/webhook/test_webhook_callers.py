@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from harness import objects, settings
+from harness import objects
 from harness.cluster import callers, pki
 from harness.cluster.api import Refused
 from harness.cluster.cluster import Cluster
 from harness.cluster.components import Options
 from harness.liqo import chart
 from harness.liqo.liqod import Liqod
+from harness.required import require_liqod
 from harness.run import Run
 from harness.wait import wait_for
 
@@ -43,8 +44,7 @@ class Guarded:
 
 @pytest.fixture(scope="module")
 def guarded(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    if settings.liqod() is None:
-        pytest.skip("liqod is not built")
+    require_liqod()
     with run.borrow(mycenae=Options(shows_certificate=True)) as (cluster,):
         yield Guarded(cluster, tmp_path_factory.mktemp("callers"))
 

@@ -51,6 +51,13 @@ def test_templates_install_every_role():
     assert used == {path.name for path in (CHART / "files").glob("*.yaml")}
 
 
+def test_every_role_is_in_the_readme():
+    readme = (CHART / "README.md").read_text(encoding="utf-8")
+    roles = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted((CHART / "files").glob("*.yaml"))]
+    rows = [f"| {role['kind']} `{role['metadata']['name']}` |" for role in roles]
+    assert len(rows) > 20 and not [row for row in rows if row not in readme]
+
+
 def test_the_container_is_confined():
     for line in ("runAsNonRoot: true", "readOnlyRootFilesystem: true", "allowPrivilegeEscalation: false", "drop: [ALL]"):
         assert line in TEMPLATES

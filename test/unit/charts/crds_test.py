@@ -29,14 +29,14 @@ ALLOWED_ADDITIONS: dict[str, set[str]] = {
         "versions[0].schema.openAPIV3Schema.properties.status",
         *(f"versions[0].additionalPrinterColumns[{column}]" for column in range(4, 9)),
     },
-    # Why a twin namespace was refused; where the Go version's CRD is installed it is dropped, and the phase remains.
+    # Why a twin namespace was refused; if the Go version's CRD is installed it is dropped, and the phase remains.
     "offloading.liqo.io_namespacemaps.yaml": {
         "versions[0].schema.openAPIV3Schema.properties.status.properties.currentMapping.additionalProperties"
         ".properties.message"
     },
 }
 
-# Fields of pods of Kubernetes 1.36 and 1.37, wherever a kind holds a pod: a name, and the object that has it. Where the
+# Fields of pods of Kubernetes 1.36 and 1.37, wherever a kind holds a pod: a name, and the object that has it. If the
 # Go version's CRD is installed they are dropped, and home says so.
 NEWER_FIELDS = {
     ("bindMountOptions", "volumeMounts"), ("defaultUser", "configMap"), ("defaultUser", "downwardAPI"),

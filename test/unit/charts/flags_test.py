@@ -1,4 +1,4 @@
-"""The table of templates/_flags.tpl: what Helm would render without a word, and liqod or its users would stumble over."""
+"""The tables of templates/_flags.tpl and _arguments.tpl: what Helm would render without a word, and liqod or its users would stumble over."""
 
 import pathlib
 import re
@@ -20,6 +20,9 @@ def expanded():
 
 # Flag, form, value and condition of each row but those of the reflected kinds.
 ROWS = re.findall(r'\(list +"([a-z-]+)" +"(\w+)" +(.*)$', expanded(), re.MULTILINE)
+ARGUMENTS = (CHART / "templates/_arguments.tpl").read_text(encoding="utf-8")
+# What sets a flag that may be given once.
+SETTERS = dict(re.findall(r"^([a-z-]+): (.+)$", ARGUMENTS, re.MULTILINE))
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text(encoding="utf-8"))
 # What liqoctl reads off an installation: flag or key of the sharing policy, and path of the value.
 SHOWN = re.findall(
@@ -73,9 +76,34 @@ def test_liqoctl_finds_values_in_the_flags_that_say_them(flag, path):
     assert any(path == named[0] for named in rows if named)
 
 
+def may_be_repeated(flag):
+    """Whether the page of flags says so of the flag, or that it takes a list."""
+    (row,) = re.findall(rf"^\| `--{flag}`.*$", (ROOT / "docs/flags.md").read_text(encoding="utf-8"), re.MULTILINE)
+    return bool(re.search(r"repeated|more than once|key,\.\.\.", row))
+
+
+def test_what_may_be_given_once_has_something_that_sets_it():
+    once = {flag for flag, _, _ in ROWS if not may_be_repeated(flag)}
+    # Those of all kinds have two lines, and no value sets the last.
+    assert SETTERS.keys() == once - {"pod-reflection-workers", "leader-elect"}
+    assert len(SETTERS) > 25 and {"listen-port", "node-ip", "metrics-secure"} <= SETTERS.keys()
+
+
+@pytest.mark.parametrize(("flag", "setter"), [*SETTERS.items()])
+def test_a_refusal_names_a_value_that_sets_the_flag(flag, setter):
+    rows = [named_by(row) for name, _, row in ROWS if name == flag]
+    if flag == "liqo-namespace":
+        assert setter == "the namespace of the installation"
+    else:
+        path = setter.removeprefix("value ")
+        at(path)
+        # Rows that include a template name no value.
+        assert any(path in row or not row for row in rows)
+
+
 def test_what_the_sharing_policy_says_is_no_further_argument():
     policy = (CHART / "templates/sharing-policy.yaml").read_text(encoding="utf-8").partition("data:")[2]
-    refused = dict(re.findall(r'^  "([a-z-]+)" "([\w.]+)"$', expanded(), re.MULTILINE))
+    refused = dict(re.findall(r'^  "([a-z-]+)" "([\w.]+)"$', ARGUMENTS, re.MULTILINE))
     assert refused.keys() == set(re.findall(r"^ +([a-z-]+): ", policy, re.MULTILINE))
     assert set(refused.values()) == set(re.findall(r"\.Values\.([\w.]+)", policy))
     shown = {name: path for name, path in SHOWN if not name.startswith("--")}

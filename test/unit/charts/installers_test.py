@@ -220,6 +220,9 @@ VALUES = {
     "tenants": {"twinNames": ["shop-*", "web"], "cordonSilentTenantsAfter": "720h"},
     "zero as a number": {"cordonSilentTenantsAfter": 0},
     "more arguments": {"extraArgs": ["--log-level=debug", '--node-extra-labels=a="b", c'], "common": {"extraArgs": ["--x"]}},
+    "arguments that no value gives": {
+        "extraArgs": ["--storage-namespace=x", "--apiserver-support=always", "--twin-names=a-*"], "twinNames": ["b-*"]
+    },
     "resources": {"resources": {"requests": {"cpu": 2}, "limits": None}},
     "where": {"nodeSelector": {"a": "b"}, "tolerations": [{"key": "x", **EXISTS}], "priorityClassName": "low"},
     "where, by Go": {"common": {"nodeSelector": {"a": "true"}, "tolerations": [{**EXISTS}], "affinity": {"podAffinity": {}}}},
@@ -397,6 +400,10 @@ WRONG = {
     "clusterID=": "the cluster needs an ID",
     "discovery.config.clusterID=milan": "clusterID is rome and discovery.config.clusterID is milan",
     "extraArgs={--sharing-percentage=5}": "set that",
+    "extraArgs={--listen-port=10300}": "extraArgs: --listen-port is set by value listenPort: set that",
+    "common.extraArgs={--listen-port,10300}": "extraArgs: --listen-port is set by value listenPort: set that",
+    "extraArgs={--secret-reflection-type=All}": "--secret-reflection-type is set by value offloading.reflection.secret.type",
+    "storage.enabled=true,extraArgs={--storage-namespace=x}": "--storage-namespace is set by value storage.storageNamespace",
     "enableAPIServerSupport=true,apiServer.support=never": "say both always and never of who gets tokens",
     "apiServer.support=never,extraArgs={--enable-apiserver-support}": "say both never and always of who gets tokens",
     "offloading.reflection.serviceaccount.workers=0,enableAPIServerSupport=true": "say both always and never",
@@ -571,7 +578,7 @@ def test_a_second_name_says_the_same_as_the_first(path, tmp_path):
     entry = by_path("secondNames")[path]
     value, first = SECOND[entry["path"][-1]], entry["of"].split(".")
     assert value != at(DEFAULTS, first)
-    # Of a monitor nothing is seen where there is none.
+    # Of a monitor nothing is seen if there is none.
     shown = ",".join(f"metrics.{monitor}.enabled=true" for monitor in MONITORED if first[-1] != "enabled")
     made = []
     for one in (entry["path"], first):
@@ -765,7 +772,7 @@ def test_helm_brings_kinds_up_to_date_and_asks_before_it_removes(helms, tmp_path
                 assert template["spec"][key] == daemon[key]
             # Beside the daemon as well: there may be no other node.
             assert template["spec"]["affinity"] == {"nodeAffinity": daemon["affinity"]["nodeAffinity"]}
-        # Bringing up kinds is done again where it fails; a refusal stands.
+        # Bringing up kinds is done again if it fails; a refusal stands.
         assert hooks["Job", "liqo-pre-delete"]["spec"]["backoffLimit"] == 0
         assert not hooks_of(program, "--set", "deployment=false")
 

@@ -13,6 +13,7 @@ DOCS = ROOT / "docs"
 PAGES = [
     *(page for page in sorted(DOCS.glob("*.md")) if page.name != "known-gaps.md"),
     *(ROOT / page for page in ("README.md", "CHANGELOG.md", "charts/liqo/README.md", "examples/slice-class/README.md")),
+    *(ROOT / page for page in ("CONTRIBUTING.md", "test/cluster/README.md")),
 ]
 
 
@@ -111,11 +112,33 @@ def test_a_path_of_the_tree_is_seen():
     assert paths_of_the_tree(f"{text} …/services/NAME/proxy/") == {"charts/liqo", "./tools/test"}
 
 
+def files_of_pytest(page: pathlib.Path) -> dict[str, pathlib.Path]:
+    """The files that command lines of a page give to pytest, and where it would look for them."""
+    lines = re.findall(r"(tools/test cluster|-m pytest)((?: [^\s`#]+)+)", page.read_text(encoding="utf-8"))
+    return {
+        word: (ROOT if program == "tools/test cluster" else page.parent) / word
+        for program, words in lines
+        for word in words.split()
+        if word.endswith(".py")
+    }
+
+
+def test_the_files_of_stories_that_are_typed_exist():
+    pages = (ROOT / "CONTRIBUTING.md", ROOT / "test/cluster/README.md")
+    found = {word: path for page in pages for word, path in files_of_pytest(page).items()}
+    assert found and not [word for word, path in found.items() if not path.exists()]
+
+
 def test_the_version_of_kubernetes_that_is_named_is_that_of_ci():
     page = (DOCS / "compatibility.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     module = (ROOT / "test/cluster/go.mod").read_text(encoding="utf-8")
     (kubernetes,) = re.findall(r"^\s*k8s\.io/kubernetes v([\d.]+)$", module, re.MULTILINE)
     assert f"| {kubernetes} | yes | yes | every story in CI" in page
+    newest = kubernetes.rpartition(".")[0]
+    assert re.search(rf"Kubernetes 1\.30 or later, of which 1\.\d+ to {re.escape(newest)} ", readme)
+    # Those of the virtual node in what it shows.
+    assert set(re.findall(r"\bv(1\.\d+\.\d+)\b", readme)) == {kubernetes}
 
 
 def test_everybody_has_the_same_version(reference):
@@ -128,7 +151,7 @@ def test_everybody_has_the_same_version(reference):
     assert reference.said_by(reference.LIQOD, "--version") == f"liqod {version}\n"
     assert reference.said_by(reference.LIQOCTL, "--version") == f"liqoctl {version}\n"
     assert reference.said_by(reference.LIQOCTL, "version", "--client") == f"Client version: {version}\n"
-    docs = (f"docs/{name}.md" for name in ("image", "monitoring", "operations", "sharing"))
+    docs = (f"docs/{name}.md" for name in ("first-steps", "image", "monitoring", "operations", "sharing"))
     for page in ("README.md", "charts/liqo/README.md", *docs):
         text = (ROOT / page).read_text(encoding="utf-8")
         assert set(re.findall(r"(?:liqo[a-z]*[-:]|tools/release )(\d+\.\d+\.\d+)", text)) == {version}, page

@@ -20,12 +20,13 @@ MOST_CHARACTERS = 300
 REMEDIES = {
     "what": 'the first line begins with "What": begin with a noun phrase or a verb',
     "likewise": 'the text refers to the one before it ("Likewise", "As before"): repeat what it shares with that',
+    "where": 'the text says "where" of a condition: "if", or "when" of a time',
     "sentence": f"the sentence has more than {MOST_WORDS} words: one idea a sentence, subject first",
     "cell": f"the table cell has more than {MOST_CHARACTERS} characters: a list or a paragraph below the table",
 }
 
 FOLDERS = ("src", "include", "services", "subprojects/kube", "test", "tools", "bench", "examples", "docs", "charts")
-OTHERS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+OTHERS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 # Made from the code, which is where their words are.
 GENERATED = {f"docs/{page}.md" for page in ("commands", "flags", "metrics", "values")}
 PASSED_OVER = re.compile(r"^(build.*|__pycache__|subprojects|node_modules|\..*)$")
@@ -58,6 +59,7 @@ _HEADING = re.compile(r"#+ ")
 _FENCE = re.compile(r"(```|~~~)")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s]*\)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_TEMPLATE_COMMENT = re.compile(r"{{-? ?/\*(.*?)\*/ ?-?}}", re.DOTALL)
 
 
 def paragraphs(lines: list[tuple[int, str]]) -> Iterator[Text]:
@@ -147,9 +149,20 @@ def docstrings(text: str) -> Iterator[list[tuple[int, str]]]:
         number += 1
 
 
+def template_comments(text: str) -> Iterator[list[tuple[int, str]]]:
+    """Those of Helm's templates, which are left out of what is rendered."""
+    for found in _TEMPLATE_COMMENT.finditer(text):
+        first = text.count("\n", 0, found.start(1)) + 1
+        yield [(first + at, line) for at, line in enumerate(found[1].split("\n"))]
+
+
 def texts_of_code(path: str, text: str) -> list[Text]:
-    of_cpp = path.endswith((".cpp", ".hpp"))
-    blocks = comment_blocks(text, "//") if of_cpp else [*comment_blocks(text, "#"), *docstrings(text)]
+    if path.endswith((".cpp", ".hpp")):
+        blocks = [*comment_blocks(text, "//")]
+    elif path.endswith((".yaml", ".tpl")):
+        blocks = [*comment_blocks(text, "#"), *template_comments(text)]
+    else:
+        blocks = [*comment_blocks(text, "#"), *docstrings(text)]
     out: list[Text] = []
     for block in blocks:
         # A comment of tools is none.
@@ -164,6 +177,11 @@ _CODE = re.compile(r"`[^`]*`")
 _END = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+|\s·\s")
 _NO_END = re.compile(r"\b(e\.g|i\.e|etc|cf|vs|approx)\.\s")
 _WORD = re.compile(r"\w")
+_CONDITION = re.compile(
+    r"(?:\b(?:None|[Nn]othing|empty|ValueError|LookupError)|\"\") where\b"
+    r"|\b[Ww]here (?:there (?:is|are|was|were) (?:no|none|one)\b|no (?:one|more|turn|line)\b|nobody\b|nothing\b|none\b)"
+    r"|\balso where\b"
+)
 _REFERS = re.compile(r"(?:^|[.!?] )(Likewise|As before)\b")
 
 
@@ -189,6 +207,8 @@ def breaches_of(path: str, text: str) -> list[Breach]:
             out.append(Breach(path, one.line, "cell", one.words))
         if not page and _REFERS.search(one.words):
             out.append(Breach(path, one.line, "likewise", one.words))
+        if not page and _CONDITION.search(one.words):
+            out.append(Breach(path, one.line, "where", one.words))
         if one.words.count(" ") >= MOST_WORDS:
             long = [sentence for sentence in sentences(one.words) if count(sentence) > MOST_WORDS]
             out += [Breach(path, one.line, "sentence", sentence) for sentence in long]
@@ -196,8 +216,10 @@ def breaches_of(path: str, text: str) -> list[Breach]:
 
 
 def is_read(path: Path) -> bool:
-    if path.suffix in (".md", ".cpp", ".hpp", ".py"):
+    if path.suffix in (".md", ".cpp", ".hpp", ".py") or path.name == "values.yaml":
         return True
+    if path.suffix in (".yaml", ".tpl"):
+        return path.parent.name == "templates"
     if path.suffix:
         return False
     with path.open("rb") as file:

@@ -61,6 +61,22 @@ def test_a_text_that_refers_to_the_one_before_it(path, text, found):
 @pytest.mark.parametrize(
     ("path", "text", "found"),
     [
+        ("a.py", 'def a():\n    """The pod; None where\n    it is gone."""\n', [("where", 2)]),
+        ("a.py", "# Where there is none, it ends.\n", [("where", 1)]),
+        ("a.hpp", "/// Empty if nobody asks where it is.\nint a();\n", []),
+        ("a.py", '"""The place where it runs, and where there is room."""\n', []),
+        ("values.yaml", "# One.\na: 1 # nothing where it is set\n", [("where", 2)]),
+        ("a.tpl", "{{- /* One. */ -}}\n{{/* Two,\n     also where b is. */}}\n", [("where", 2)]),
+        ("a.tpl", f"{{{{/*\nOne.\n\n    {LONG}\n*/}}}}\n", []),
+    ],
+)
+def test_where_is_for_places(path, text, found):
+    assert rules(path, text) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "found"),
+    [
         ("a.md", f"# Page\n\n{JUST}. {JUST}! {JUST}\n", []),
         ("a.md", f"# Page\n\n{LONG}.\n", [("sentence", 3)]),
         # Lines and links that go over their ends.

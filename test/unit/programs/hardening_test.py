@@ -46,10 +46,10 @@ def test_overwritten_stacks_and_buffers_end_it(program: pathlib.Path) -> None:
     symbols = read(program, "--dyn-syms")
     assert "__stack_chk_fail" in symbols
     assert re.search(r"__\w+_chk@", symbols.replace("__stack_chk_fail", ""))
-    # libstdc++ says so where an index is beyond its end.
+    # libstdc++ says so if an index is beyond its end.
     assert "__glibcxx_assert_fail" in symbols
 
 
 def test_calls_only_reach_the_begin_of_functions(program: pathlib.Path) -> None:
-    # endbr64. The note that says so of all the program is not there where the system's start files are without.
+    # endbr64. The note that says so of all the program is not there if the system's start files are without.
     assert program.read_bytes().count(b"\xf3\x0f\x1e\xfa") > 5_000

@@ -22,7 +22,7 @@ PAGE = """# Stories
 
 
 def test_the_page_has_a_row_for_each_nightly_file():
-    assert set(nightly.told_at(nightly.RECORD.read_text())) == set(stories.NIGHTLY)
+    assert set(nightly.ran_at(nightly.RECORD.read_text())) == set(stories.NIGHTLY)
 
 
 def test_a_row_is_written_in_place():
@@ -30,10 +30,10 @@ def test_a_row_is_written_in_place():
     assert page == PAGE.replace(
         "| `test_dist.py` | never | | |", "| `test_dist.py` | `89abcdef` | 2026-03-04 | 21 passed, 8 min |"
     )
-    assert nightly.told_at(page) == {"test_dist.py": "89abcdef", "test_applications.py": "0123abcd"}
+    assert nightly.ran_at(page) == {"test_dist.py": "89abcdef", "test_applications.py": "0123abcd"}
 
 
-def test_what_was_told_too_long_ago_is_due(tmp_path, monkeypatch):
+def test_what_was_run_too_long_ago_is_due(tmp_path, monkeypatch):
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.example", "-C", str(tmp_path)]
     subprocess.run([*git[:-2], "init", "-q", str(tmp_path)], check=True)
 
@@ -48,10 +48,10 @@ def test_what_was_told_too_long_ago_is_due(tmp_path, monkeypatch):
     first = commit()
     record.write_text(nightly.rewritten(PAGE, "test_applications.py", f"`{first}`", "2026-01-02", "21 passed"))
     commit(), commit()
-    assert nightly.due(record) == ["nightly: test_dist.py was never told: tools/test nightly test_dist.py"]
+    assert nightly.due(record) == ["nightly: test_dist.py was never run: tools/test nightly test_dist.py"]
     commit()
     assert nightly.due(record)[1] == (
-        "nightly: test_applications.py was last told 3 commits ago: tools/test nightly test_applications.py"
+        "nightly: test_applications.py was last run 3 commits ago: tools/test nightly test_applications.py"
     )
     record.write_text(PAGE)
     assert "at a commit that is not here" in nightly.due(record)[1]

@@ -16,9 +16,9 @@ FAILS_ONCE = """
 import pathlib
 
 def test_it():
-    told = pathlib.Path(__file__).with_suffix(".told")
-    if not told.exists():
-        told.touch()
+    run = pathlib.Path(__file__).with_suffix(".run")
+    if not run.exists():
+        run.touch()
         raise AssertionError("the machine was busy")
 """
 
@@ -37,10 +37,10 @@ def suite(tmp_path, monkeypatch):
 
 
 def again():
-    return {told.file.name: told.code for told in stories.tell_all() if told.first}
+    return {result.file.name: result.code for result in stories.run_all() if result.first}
 
 
-def test_what_failed_beside_others_is_told_once_more(suite):
+def test_what_failed_beside_others_is_run_once_more(suite):
     suite(good=PASSES, hasty=FAILS_ONCE, bad=FAILS)
     assert again() == {"test_hasty.py": 0, "test_bad.py": 1}
 
@@ -50,23 +50,23 @@ def test_many_failures_are_no_accident(suite):
     assert again() == {}
 
 
-def test_what_would_take_long_is_not_told_again(suite, monkeypatch):
-    monkeypatch.setattr(stories, "MAX_TOLD_AGAIN_SECONDS", 0.01)
+def test_what_would_take_long_is_not_run_again(suite, monkeypatch):
+    monkeypatch.setattr(stories, "MAX_RUN_AGAIN_SECONDS", 0.01)
     suite(hasty=FAILS_ONCE, good=PASSES)
     assert again() == {}
 
 
-def test_what_is_told_at_night_is_not_told_at_every_change(suite, monkeypatch):
+def test_what_is_run_at_night_is_not_run_at_every_change(suite, monkeypatch):
     monkeypatch.setattr(stories, "NIGHTLY", ("test_slow.py",))
     # Whatever marks it has.
     suite(slow=f"import pytest\n\n@pytest.mark.alone\n{PASSES}", good=PASSES)
-    told = {told.file.name: told.code for told in stories.tell_all()}
+    codes = {result.file.name: result.code for result in stories.run_all()}
     nothing_is_alone = 5
-    assert told == {"test_good.py": 0, stories.SUITE.name: nothing_is_alone}
-    assert [(told.file.name, told.code) for told in stories.tell_nightly(stories.NIGHTLY)] == [("test_slow.py", 0)]
+    assert codes == {"test_good.py": 0, stories.SUITE.name: nothing_is_alone}
+    assert [(result.file.name, result.code) for result in stories.run_nightly(stories.NIGHTLY)] == [("test_slow.py", 0)]
 
 
-def test_what_could_not_be_begun_is_not_told_again(suite):
+def test_what_could_not_be_begun_is_not_run_again(suite):
     suite(broken="import no_such_module\n", good=PASSES)
     assert again() == {}
 
@@ -84,6 +84,6 @@ def test_what_a_story_has_run_again_is_named(suite, tmp_path):
         f"exec(compile(open({str(ROOT / 'test/cluster/conftest.py')!r}).read(), 'conftest', 'exec'))\n"
     )
     suite(again="def test_it(record_property):\n    record_property('flaky', 'a test:\\n failed first')\n", good=PASSES)
-    told = {told.file.name: told for told in stories.tell_all()}
-    assert stories.passed_again(told["test_again.py"].output) == ["a test: failed first"], told["test_again.py"].output
-    assert stories.passed_again(told["test_good.py"].output) == []
+    results = {result.file.name: result for result in stories.run_all()}
+    assert stories.passed_again(results["test_again.py"].output) == ["a test: failed first"], results["test_again.py"].output
+    assert stories.passed_again(results["test_good.py"].output) == []

@@ -153,7 +153,7 @@ class Api:
         return self.request("GET", path(resource, namespace, name))
 
     def find(self, resource: str, namespace: str | None, name: str) -> dict | None:
-        """The object, or None where there is none."""
+        """The object, or None if there is none."""
         try:
             return self.get(resource, namespace, name)
         except Refused as refusal:

@@ -128,7 +128,7 @@ def _asked(entry: Entry) -> tuple[str, str, str, str]:
 
 
 def falls_back(entry: Entry) -> bool:
-    """Exec and attach over WebSocket are a GET, which the role of a consumer does not grant: liqod takes SPDY then. Where
+    """Exec and attach over WebSocket are a GET, which the role of a consumer does not grant: liqod takes SPDY then. If
     the Lease of a provider's leader cannot be read, as at a Go provider, home tells what it sees itself."""
     is_of_leader = resource(entry) == "leases" and entry["objectRef"].get("name") == "liqod"
     return entry["verb"] == "get" and (resource(entry) in ("pods/exec", "pods/attach") or is_of_leader)
@@ -174,9 +174,6 @@ class Audit:
             f"{entry['verb']} {resource(entry)}" for entry in self.entries(since) if is_write(entry) and who(entry)
         )
 
-    def writes_per_user(self, since: int = 0) -> Counter[str]:
-        return Counter(user(entry) for entry in self.entries(since) if is_write(entry))
-
     def refused(self, since: int = 0) -> list[Entry]:
         """Every request that was answered 403."""
         return [entry for entry in self.entries(since) if code(entry) == 403]
@@ -210,7 +207,3 @@ def remote_uids(pods: Iterable[dict], origin_uid: Callable[[dict], str]) -> dict
 
 def of_user(name: str) -> Callable[[Entry], bool]:
     return lambda entry: user(entry) == name
-
-
-def of_group(name: str) -> Callable[[Entry], bool]:
-    return lambda entry: name in groups(entry)

@@ -54,7 +54,7 @@ def arguments(cluster: Path) -> list[object]:
 
 
 def ask(cluster: Cluster, pair: pki.Pair | None = None, method: str = "POST") -> tuple[int, str]:
-    """One review sent to the webhooks by somebody: the status, and how the connection was left ("close" where it is)."""
+    """One review sent to the webhooks by somebody: the status, and how the connection was left ("close" if it is)."""
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     if pair:

@@ -48,7 +48,7 @@ class Cluster:
     # -- starting and stopping ------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Starts every component and waits until the API server, and the node where there is one, are ready."""
+        """Starts every component and waits until the API server, and the node if there is one, are ready."""
         self._write_configuration()
         self.run_component("etcd", [self.kube, *components.etcd(self.directory / "etcd")])
         self.run_component(
@@ -245,6 +245,10 @@ class Cluster:
 
     def pods(self, namespace: str, selector: str = "", fields: str = "") -> list[dict]:
         return self.api.list("pods", namespace, selector, fields)
+
+    def running(self, namespace: str) -> int:
+        """How many pods of a namespace run."""
+        return sum(pod["status"].get("phase") == "Running" for pod in self.pods(namespace))
 
     def events(self, namespace: str, about: str) -> list[dict]:
         """The events about the object of that name."""

@@ -60,7 +60,7 @@ def reap() -> None:
 
 
 def keep_up(pid: int) -> None:
-    """Starts what has ended again where it is to be kept."""
+    """Starts what has ended again if it is to be kept."""
     first = next((first for first, now in current.items() if now == pid), pid)
     how, left = kept.get(first, (None, 0))
     if how and left:

@@ -53,7 +53,7 @@ def beside_kinds(lines: list[str]) -> list[str]:
 
 def of_new_cluster(cluster: Cluster) -> Inventory:
     """Every object of a cluster that has just started, once Kubernetes has done all that it does by itself, and liqod
-    where it runs there."""
+    if it runs there."""
 
     def is_complete() -> bool:
         spaces = [space["metadata"]["name"] for space in cluster.api.list("namespaces")]

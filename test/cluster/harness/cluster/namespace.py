@@ -82,9 +82,6 @@ class Process:
         fields = self._proc("stat").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
-    def open_files(self) -> int:
-        return len(list((self.home.proc / str(self.pid) / "fd").iterdir()))
-
 
 class Namespace:
     """Namespaces of their own for a cluster (or for the network between clusters), held by `init.py` as process 1."""

@@ -102,7 +102,7 @@ def forbid_usage(cluster: Cluster) -> None:
 
 
 def roles_of(commit: str, directory: Path) -> Path | None:
-    """The roles of the chart of a commit, in files; nothing where the commit is not to be had."""
+    """The roles of the chart of a commit, in files; nothing if the commit is not to be had."""
     done = subprocess.run(["git", "-C", settings.TREE, "archive", commit, "charts/liqo/files"], capture_output=True, check=False)
     if done.returncode != 0:
         return None
@@ -117,7 +117,7 @@ def serve_usage(cluster: Cluster, port: int) -> None:
 
 
 def lead_to_usage(cluster: Cluster, port: int) -> None:
-    """The Service alone. Where liqod runs already it waits for it no longer than a minute before it gives up for an hour."""
+    """The Service alone. If liqod runs already it waits for it no longer than a minute before it gives up for an hour."""
     api = cluster.api
     about = {"metadata": {"name": METRIC_AGENT}}
     if api.find("services", NAMESPACE, METRIC_AGENT):

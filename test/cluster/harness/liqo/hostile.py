@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from ..cluster.api import Api
+from ..cluster.cluster import Cluster
 from .peers import Peer, as_identity
+
+
+def annotate_policy(provider: Cluster, tenant: str, policy: str | None) -> None:
+    """Writes the policy on a tenant namespace of the provider, as it stands there; None: the defaults."""
+    annotations = {"liqo.io/pod-policy": policy}
+    provider.api.patch("namespaces", None, tenant, {"metadata": {"annotations": annotations}})
 
 
 class HostileConsumer:
@@ -22,6 +29,5 @@ class HostileConsumer:
 
     def set_policy(self, **keys: Any) -> None:
         """The provider's policy about it is these keys alone; none = the defaults."""
-        annotations = {"liqo.io/pod-policy": json.dumps(keys) if keys else None}
-        tenant = f"liqo-tenant-{self.consumer.name}"
-        self.provider.api.patch("namespaces", None, tenant, {"metadata": {"annotations": annotations}})
+        policy = json.dumps(keys) if keys else None
+        annotate_policy(self.provider.cluster, f"liqo-tenant-{self.consumer.name}", policy)

@@ -76,7 +76,7 @@ class Liqod:
         return self
 
     def ensure(self) -> None:
-        """Starts it where an earlier story left it dead, and anew where it hangs."""
+        """Starts it if an earlier story left it dead, and anew if it hangs."""
         if self.running:
             try:
                 wait_for(self.ready, 30, "it to be ready")
@@ -131,7 +131,7 @@ class Liqod:
         self.process.send(signal.SIGCONT)
 
     def get(self, where: str, timeout: float = 30) -> tuple[int, str]:
-        """A GET on the port for metrics, by `token` where they are not for everybody, or on that for probes."""
+        """A GET on the port for metrics, by `token` if they are not for everybody, or on that for probes."""
         port = self.metrics_port if where == "/metrics" else self.health_port
         secure = self.secure_metrics and port == self.metrics_port
         connection = http.client.HTTPConnection(self.cluster.address, port)

@@ -80,7 +80,7 @@ class Peering:
 
     def write_quota(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> None:
         """What the provider grants to the user of this peering."""
-        self.provider.api.apply("quotas", self.away, objects.granted(self.user, dict(resources), **spec))
+        self.provider.api.apply("quotas", self.away, objects.unenforced_quota(self.user, dict(resources), **spec))
 
     def write_virtual_node(self, resources: Mapping[str, str] = RESOURCES, **spec: Any) -> None:
         spec = {
@@ -100,9 +100,7 @@ class Peering:
             return
         # liqod makes a ForeignCluster by itself, with a mark by which it removes it again.
         annotations = {key: pod_cidrs, "core.liqo.io/made-by-liqod": "true"}
-        metadata = {"name": peer, "labels": {"liqo.io/remote-cluster-id": peer}, "annotations": annotations}
-        body = {"kind": "ForeignCluster", "metadata": metadata, "spec": {"clusterID": peer}}
-        self.consumer.api.apply("foreignclusters", None, body)
+        self.consumer.api.apply("foreignclusters", None, objects.foreign_cluster(peer, annotations=annotations))
 
     def _map_object(self) -> None:
         labels = {
@@ -110,8 +108,7 @@ class Peering:
             "liqo.io/replication": "true",
             "liqo.io/remoteID": self.provider.name,
         }
-        metadata = {"name": self.provider.name, "labels": labels}
-        self.consumer.api.apply("namespacemaps", self.home, {"kind": "NamespaceMap", "metadata": metadata})
+        self.consumer.api.apply("namespacemaps", self.home, objects.namespace_map(self.provider.name, labels))
 
     def offload(self, namespace: str, twin: str | None = None) -> str:
         """Maps a namespace of the consumer, which must exist, to its twin at the provider; returns the twin's name."""
@@ -124,11 +121,7 @@ class Peering:
         labels = {"app.kubernetes.io/managed-by": "liqo", "liqo.io/remote-cluster-id": self.consumer.name}
         group, role = rights.group(self.consumer.name), chart.REMOTE_ROLE
         rights.bind(self.provider, twin, self.away, group, role, labels=labels, annotations=managed)
-        # The finalizer is the one that liqod would set: from then on the NamespaceMap asks for this twin.
-        offloading = {"name": "offloading", "finalizers": ["namespaceoffloading-controller.liqo.io/finalizer"]}
-        spec = {"namespaceMappingStrategy": "SelectedName", "remoteNamespaceName": twin}
-        body = {"kind": "NamespaceOffloading", "metadata": offloading, "spec": spec}
-        self.consumer.api.apply("namespaceoffloadings", namespace, body)
+        self.consumer.api.apply("namespaceoffloadings", namespace, objects.asking_for(twin))
         self._map(namespace, twin, {"remoteNamespace": twin, "phase": "Accepted"})
         return twin
 
@@ -146,8 +139,7 @@ class Peering:
         if copy is None:
             labels = {"liqo.io/originID": self.consumer.name, "liqo.io/replicated": "true"}
             labels |= {"liqo.io/replication": "false", "liqo.io/remote-cluster-id": self.consumer.name}
-            body = {"kind": "NamespaceMap", "metadata": {"name": name, "labels": labels}}
-            return copies.create("namespacemaps", self.away, {**body, "spec": {"desiredMapping": desired}})
+            return copies.create("namespacemaps", self.away, objects.namespace_map(name, labels, desiredMapping=desired))
         before = copy.get("spec", {}).get("desiredMapping") or {}
         changes: dict[str, str | None] = {**dict.fromkeys(before), **desired}
         if before != desired:

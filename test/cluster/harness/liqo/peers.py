@@ -74,7 +74,7 @@ class Peer:
         return is_ready(self.api.find("nodes", None, name))
 
     def running(self, namespace: str) -> int:
-        return sum(pod["status"].get("phase") == "Running" for pod in self.cluster.pods(namespace))
+        return self.cluster.running(namespace)
 
 
 def certificate_of(consumer: Peer, provider: Peer, identity: str) -> str:

@@ -124,7 +124,7 @@ class Prometheus:
         }
 
     def alerts(self) -> list[dict[str, str]]:
-        """The labels of every alert that fires, or will where it goes on."""
+        """The labels of every alert that fires, or will if it goes on."""
         return [alert["labels"] for alert in self._get("/api/v1/alerts")["alerts"]]
 
     def evaluated(self, since: float) -> bool:

@@ -46,11 +46,18 @@ async def _upgraded(
     return reader, writer
 
 
-class Exec:
-    """One exec: `cat`, which says what it hears, or a writer that nobody listens to."""
+class Stream:
+    """A connection that an API server has upgraded."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
         self._reader, self._writer = reader, writer
+
+    def drop(self) -> None:
+        self._writer.transport.abort()
+
+
+class Exec(Stream):
+    """One exec: `cat`, which says what it hears, or a writer that nobody listens to."""
 
     @classmethod
     async def begin(cls, chosen: argparse.Namespace, tls: ssl.SSLContext, command: list[str]) -> Exec:
@@ -97,15 +104,12 @@ class Exec:
             raise OSError(f"it ended with {status}")
         self.drop()
 
-    def drop(self) -> None:
-        self._writer.transport.abort()
 
-
-class Forward:
+class Forward(Stream):
     """One port-forward with one connection in it, which is written to and not read from."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
-        self._reader, self._writer = reader, writer
+        super().__init__(reader, writer)
         self._headers = zlib.compressobj()
 
     @classmethod
@@ -146,9 +150,6 @@ class Forward:
                 await asyncio.wait_for(self._writer.drain(), _STUCK_SECONDS)
             except TimeoutError:
                 return
-
-    def drop(self) -> None:
-        self._writer.transport.abort()
 
 
 async def crowd(chosen: argparse.Namespace) -> None:

@@ -59,7 +59,7 @@ class Console:
         return self.cluster.space.entering(["bash", "-o", "pipefail", "-c", line])
 
     def run(self, line: str, answers: Sequence[tuple[str, str]] = (), timeout: float = 120) -> Shown:
-        """Runs a command line on a terminal without colours, and types the answer where a question is shown."""
+        """Runs a command line on a terminal without colours, and types the answer if a question is shown."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
             self.command(line), stdin=theirs, stdout=theirs, stderr=theirs, cwd=self.home,

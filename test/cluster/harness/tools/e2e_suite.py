@@ -19,7 +19,7 @@ _LOOKS_AWAY = "isNodeUntaintedWithNonblocking(logger, node, framework.TestContex
 
 
 def change(suite: Path) -> None:
-    """Changes the sources in `suite`, a copy of test/e2e; fails where what is to be changed is not there any more."""
+    """Changes the sources in `suite`, a copy of test/e2e; fails if what is to be changed is not there any more."""
     sources = [*(suite / "framework").rglob("*.go"), *(suite / "apps" / f"{name}.go" for name in _WAITING)]
     shortened = sum(_replace(source, lambda text: _LONG.subn(r"\1\g<2>2 * time.Minute", text)) for source in sources)
     assert shortened > 20, f"{shortened} time-outs of the suite are where they were, of more than 20"

@@ -9,6 +9,7 @@ import pytest
 
 from .. import settings
 from ..cluster.cluster import Cluster, busybox
+from ..required import require_programs
 from . import go_liqo
 
 # What `liqoctl peer` is told to ask for, in either version.
@@ -17,8 +18,7 @@ ASKED = ("--cpu=2", "--memory=2Gi", "--pods=10")
 
 def release() -> Path:
     """The directory of the Go Liqo. Skips the story if our programs are not built, and fails it without a release."""
-    if settings.liqod() is None or settings.liqoctl() is None:
-        pytest.skip("liqod and liqoctl are not built")
+    require_programs()
     found = settings.go_liqo()
     if lacking := go_liqo.lacking(found):
         pytest.fail(f"there is no {lacking}")
@@ -36,5 +36,5 @@ def pinned(name: str, node: str, script: str = "sleep 1000000", cpu: str = "100m
 
 
 def phase(cluster: Cluster, namespace: str, name: str) -> str:
-    """That of a pod, "" where there is none."""
+    """That of a pod, "" if there is none."""
     return (cluster.pod(namespace, name) or {"status": {}})["status"].get("phase", "")

@@ -31,7 +31,7 @@ class Liqoctl:
         self.kubeconfig = kubeconfig or cluster.kubeconfig
 
     def __call__(self, *arguments: object, timeout: float = 120) -> str:
-        """Runs it and returns what it printed on standard output; fails where it fails."""
+        """Runs it and returns what it printed on standard output; fails if it fails."""
         done = self.attempt(*arguments, timeout=timeout)
         words = " ".join(str(word) for word in arguments)
         assert done.code == 0, f"`liqoctl {words}` ended with {done.code}:\n{done.err}{done.out}"

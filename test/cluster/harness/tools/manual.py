@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from .. import settings
+from ..required import require_machine
 from ..run import Run
 from ..wait import patient
 from .console import Console
@@ -27,7 +27,7 @@ SOON = 40.0
 _PROMPT = re.compile(r"^(\w+) \$ (.*)$")
 _ANSWER = re.compile(r"(Go on\? \[y/N\]) (\w+)$")
 _FAILURE = re.compile(r"^(✖|Error|error:|command terminated with exit code)")
-# What `kubectl debug` and `run` say where the container has ended before they attach; its output comes from the log then.
+# What `kubectl debug` and `run` say if the container has ended before they attach; its output comes from the log then.
 _TOO_LATE = re.compile(r"^warning: couldn't attach to pod/")
 # A command that only looks is repeated until it shows the expected state.
 _LOOKS = re.compile(r"^(kubectl|liqoctl) (get|describe|logs|events|info|rollout status|top)\b")
@@ -98,14 +98,13 @@ def read(page: Path) -> list[Section]:
 
 def own_run() -> Iterator[Run]:
     """A run for the clusters of a page, which have the names that they have there."""
-    if missing := settings.missing_requirements():
-        pytest.skip(f"real clusters need {', '.join(missing)}")
+    require_machine()
     with closing(Run()) as the_run:
         yield the_run
 
 
 def try_step(page: str, console: Console, step: Step) -> None:
-    """Types a step, once more and again where it only looks, until it shows what the page says."""
+    """Types a step, once more and again if it only looks, until it shows what the page says."""
     until = time.monotonic() + (patient(SOON) if step.only_looks else 0)
     while True:
         shown = console.run(step.line, step.answers)

@@ -71,7 +71,7 @@ def image_in(archive: Path, kind: str) -> str:
 
 
 def main(program: str, arguments: list[str]) -> str:
-    """What was done, in a line (ValueError where the program would refuse it)."""
+    """What was done, in a line (ValueError if the program would refuse it)."""
     line = " ".join(arguments)
     found = next(filter(None, (re.fullmatch(form, line) for form in FORMS[program])), None)
     if not found:
