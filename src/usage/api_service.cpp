@@ -50,9 +50,8 @@ ApiServiceKeeper::ApiServiceKeeper(ApiServiceContext context)
       controller_(context_.environment(), {.name = "metrics-api-service"},
                   [this](const kube::WorkKey&) { return reconcile(); }) {
   for (kube::InformerHandle* handle : {&services_, &space_, &front_proxy_map_})
-    handle->subscribe([this](const kube::ObjectKey&) { controller_.enqueue({.object = key}); },
-                      [this] { controller_.enqueue({.object = key}); });
-  api_servers_->subscribe([this](const kube::Change& change) {
+    controller_.watch(*handle, [](const kube::ObjectKey&) { return key; });
+  controller_.watch(api_servers_, [this](const kube::Change& change) {
     if (!change.changes(endpoints_of)) return;
     // Another API server may reach what the last one could not.
     other_servers_ = true;
@@ -99,9 +98,8 @@ core::ApiServiceSnapshot ApiServiceKeeper::look_at(const std::optional<kube::Obj
 }
 
 asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
-  // The reconcile is repeated once the certificate and the caches are complete.
-  if (ca_pem_.empty() || !services_->has_synced() || !space_->has_synced() || !front_proxy_map_->has_synced())
-    co_return kube::Outcome::done();
+  // The reconcile is repeated once there is a certificate.
+  if (ca_pem_.empty()) co_return kube::Outcome::done();
   auto found = services_->find(key);
   if (std::exchange(other_servers_, false)) memory_.withdrawn.reset();
   const core::ApiServiceSnapshot snapshot = look_at(found);
