@@ -146,7 +146,7 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::write(std::optional<kube::
               wanted.uid().empty() ? co_await context_.leader_api.create(api::kinds::api_services, wanted)
                                    : co_await context_.leader_api.replace(api::kinds::api_services, wanted),
               "writing the APIService");
-  log_.info("wrote the APIService of consumers' figures");
+  log_.info("wrote the APIService of consumers' usage");
   services_->observe(std::move(stored));
   co_return kube::Result<void>();
 }
@@ -157,13 +157,13 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "deleting the APIService");
   if (step == ApiServiceStep::remove_with_namespace) {
-    log_.info("deleted the APIService of consumers' figures: the namespace of this program is being removed");
+    log_.info("deleted the APIService of consumers' usage: the namespace of this program is being removed");
   } else if (step == ApiServiceStep::remove_without_front_proxy) {
-    log_.warn("deleted the APIService of consumers' figures, of which no API server could make use");
+    log_.warn("deleted the APIService of consumers' usage, of which no API server could make use");
   } else {
     std::string trouble = kube::printable(trouble_of(*found));
     log_.warn(
-        "deleted the APIService of consumers' figures for an hour: the API server does not reach what is behind it",
+        "deleted the APIService of consumers' usage for an hour: the API server does not reach what is behind it",
         {{"error", trouble}});
     co_await report(
         "APIService " + key.name + " is deleted for an hour, because the API server does not reach it, and " +

@@ -143,12 +143,12 @@ asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerRe
   if (auto refusal = core::refuse_scrape(user, route->consumer)) {
     refused_.add();
     if (const auto held_back = refusals_.note(user.name, context_.clock.now()))
-      log_.warn("refused figures", {{"reason", refusal->sentence}, {"others_since", *held_back}});
+      log_.warn("refused a request for usage", {{"reason", refusal->sentence}, {"others_since", *held_back}});
     co_return co_await send_text(response, refusal->status, std::move(refusal->sentence));
   }
   if (token_.token().empty())
     co_return co_await send_text(response, 500,
-                                 "no kubelet is asked, for want of a token: liqoctl check says what is missing");
+                                 "no kubelet is asked, because there is no token: liqoctl check says what is missing");
   const auto text = co_await scraper_.scrape(std::move(route->consumer), std::move(route->kubelet_path));
   if (!text) {
     const int status = text.error().code() == kube::Errc::connect ? 500 : 503;

@@ -108,7 +108,7 @@ asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Reques
   if (kube::async::is_cancellation(thrown)) std::rethrow_exception(thrown);
   log_.error("a decision failed unexpectedly",
              {{"object", request.ns + "/" + request.name}, {"error", kube::async::describe(thrown)}});
-  Answer failed = Answer::unavailable("Liqo failed to decide; its log tells why");
+  Answer failed = Answer::unavailable("Liqo failed to decide; see its log");
   failed.code = 500;
   failed.reason = "InternalError";
   co_return failed;
