@@ -35,7 +35,7 @@ SLICES = f"{GROUP}/resourceslices"
 REPLICAS = "liqo.io/replicated=true"
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 GRANTED = "FromPool"
-# Reasons that Liqo gives itself where a tenant is cordoned or drained: it takes them back, not we.
+# Reasons that Liqo gives itself when a tenant is cordoned or drained: it takes them back, not we.
 OF_LIQO = ("TenantCordoned", "TenantDrained")
 # Consumers write them.
 LONGEST_QUANTITY = 40
@@ -52,7 +52,7 @@ _DECIMAL = {unit: Fraction(1000) ** (power - 3 + (power > 2)) for power, unit in
 
 
 def amount(text: object) -> Fraction:
-    """A quantity as Kubernetes writes it: 500m, 2, 16Gi, 1e3 (ValueError where it is none)."""
+    """A quantity as Kubernetes writes it: 500m, 2, 16Gi, 1e3 (ValueError if it is none)."""
     found = _QUANTITY.fullmatch(str(text)[:LONGEST_QUANTITY])
     if not found or len(str(text)) > LONGEST_QUANTITY:
         raise ValueError(f"'{str(text)[:LONGEST_QUANTITY]}' is no amount of a resource")
@@ -94,7 +94,7 @@ def condition(slice_: Object) -> Object:
 
 
 def decide(slice_: Object, others: Iterable[Object], pool: Amounts) -> Answer:
-    """What this slice gets, seen what the others have: a pure function. Another class has another one."""
+    """What this slice gets, given what the others have: a pure function. Another class has another one."""
     try:
         wanted = amounts(slice_.get("spec", {}).get("resources"))
     except ValueError as error:
@@ -104,7 +104,7 @@ def decide(slice_: Object, others: Iterable[Object], pool: Amounts) -> Answer:
     if missing := sorted(set(pool) - set(wanted)):
         return Answer(False, "InvalidRequest", f"say how much {', '.join(missing)} is wanted")
     if condition(slice_).get("reason") == GRANTED and amounts(slice_["status"].get("resources")) == wanted:
-        # It has that, also where the pool has become smaller.
+        # It has that, also if the pool has become smaller.
         return Answer(True, GRANTED, "it fits into the pool", slice_["status"]["resources"])
     left = dict(pool)
     for other in others:
@@ -120,7 +120,7 @@ def decide(slice_: Object, others: Iterable[Object], pool: Amounts) -> Answer:
 
 
 def status_patch(slice_: Object, answer: Answer, now: str) -> Object | None:
-    """The change of the slice's status that says so; nothing where it does already."""
+    """The change of the slice's status that says so; nothing if it does already."""
     status = slice_.get("status", {})
     said = condition(slice_)
     if said.get("reason") in OF_LIQO:
@@ -131,7 +131,7 @@ def status_patch(slice_: Object, answer: Answer, now: str) -> Object | None:
         "reason": answer.reason,
         "message": answer.message,
     }
-    # What was granted stays as it is where a change of it is denied: Liqo goes on with that.
+    # What was granted stays as it is if a change of it is denied: Liqo goes on with that.
     granted = status.get("resources") if answer.resources is None else answer.resources
     if granted == status.get("resources") and all(said.get(key) == value for key, value in wanted.items()):
         return None
@@ -142,7 +142,7 @@ def status_patch(slice_: Object, answer: Answer, now: str) -> Object | None:
         # In a merge patch, null takes a key away.
         gone: Object = dict.fromkeys(set(status.get("resources", {})) - set(answer.resources))
         patch["resources"] = gone | answer.resources
-    # Refused where somebody has changed the slice meanwhile; it is decided again then.
+    # Refused if somebody has changed the slice meanwhile; it is decided again then.
     return {"metadata": {"resourceVersion": slice_["metadata"]["resourceVersion"]}, "status": patch}
 
 
@@ -273,7 +273,7 @@ def main() -> int:
             controller.run_once()
         except (OSError, http.client.HTTPException, ValueError) as error:
             say(f"the API server: {error}")
-        # A second after a watch that has lasted; less and less often where nothing answers.
+        # A second after a watch that has lasted; less and less often while nothing answers.
         pause = 1.0 if time.monotonic() - began > LONGEST_PAUSE else min(2 * pause, LONGEST_PAUSE)
         time.sleep(pause)
 

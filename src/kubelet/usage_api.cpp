@@ -20,6 +20,7 @@ namespace liqo::kubelet {
 namespace {
 
 namespace json = kube::json;
+using namespace core::usage;
 using kube::net::ServerResponse;
 
 // The least memory of a request: an incomplete line, and a piece of the answer.

@@ -452,16 +452,15 @@ asio::awaitable<Result<void>> check(Session& session) {
 }  // namespace
 
 void add_check(CommandLine& line) {
-  line.command(line.root(),
-               {"check", "Check that the installation of Liqo works, and say what to do where it does not"},
+  line.command(line.root(), {"check", "Check that the installation of Liqo works, and say what to do if it does not"},
                {.namespaces = Namespaces::liqo,
                 .clusters = Clusters::one_or_two,
                 .prints = Prints::objects,
                 .examples = "  liqoctl check\n"
                             "  liqoctl check --remote-kubeconfig milan.yaml\n"
                             "  liqoctl check -o json\n"
-                            "The remote cluster is asked for its version and its time, where one is named.\n"
-                            "Ends with 1 where something is not well. Nothing is changed."},
+                            "The remote cluster is asked for its version and its time, if one is named.\n"
+                            "Ends with 1 if something is not well. Nothing is changed."},
                [](Session& session) { return check(session); });
 }
 

@@ -181,7 +181,7 @@ asio::awaitable<Result<void>> VolumeCopy::copy_once() {
               co_await compare_programs(cluster_, moved_.deadline(), program(Carrier::reads, list),
                                         program(Carrier::writes, list)),
               "comparing the copy with " + moved_.words());
-  moved_.say("copied, and compared " + model::counted(compared, "file or directory", "files and directories"));
+  moved_.log("copied, and compared " + model::counted(compared, "file or directory", "files and directories"));
   co_return Result<void>();
 }
 
