@@ -16,6 +16,15 @@ constexpr kube::Duration self_signed_validity = 24h * 365;
 // Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, but certificates age.
 constexpr kube::Duration max_sleep = 1h;
 
+/// A certificate for a node that its own key signs.
+kube::Result<kube::net::KeyAndCertificate> make_self_signed_for(std::string_view node, std::string_view node_ip,
+                                                                kube::WallTime now) {
+  kube::net::CertificateSubject subject = serving_subject(node, node_ip);
+  // The name must not look like one of the cluster's.
+  subject.organizations = {"liqo.io"};
+  return kube::net::make_self_signed(subject, now, self_signed_validity);
+}
+
 }  // namespace
 
 kube::net::CertificateSubject serving_subject(std::string_view node, std::string_view node_ip) {
@@ -32,10 +41,7 @@ kube::Object forge_serving_request(std::string_view request_pem) {
 }
 
 kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now) {
-  kube::net::CertificateSubject subject = serving_subject("liqo", node_ip);
-  // The name must not look like one of the cluster's.
-  subject.organizations = {"liqo.io"};
-  return kube::net::make_self_signed(subject, now, self_signed_validity);
+  return make_self_signed_for("liqo", node_ip, now);
 }
 
 asio::awaitable<void> ServingCertificate::run() {
@@ -46,14 +52,10 @@ asio::awaitable<void> ServingCertificate::run() {
     // Another replica may lead by now.
     if (!may_ask()) continue;
     const kube::TimePoint tried = replica_api_.clock().now();
-    kube::Result<Issued> pair = kube::fail(kube::Errc::missing, "");
-    if (settings_.self_signed) {
-      kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
-      subject.organizations = {"liqo.io"};
-      pair = kube::net::make_self_signed(subject, replica_api_.clock().wall(), self_signed_validity);
-    } else {
-      pair = co_await request(node);
-    }
+    const kube::Result<Issued> pair =
+        settings_.self_signed
+            ? kube::Result<Issued>(make_self_signed_for(node, settings_.node_ip, replica_api_.clock().wall()))
+            : co_await request(node);
     // The leadership or the node was lost meanwhile, which is not a failure: the next leader, perhaps this replica,
     // sends a request at once.
     if (pair && !*pair) continue;

@@ -78,8 +78,7 @@ kube::Result<std::uint16_t> MetricAgent::listen() {
                             log_.error("a request failed unexpectedly", {{"request", line}, {"error", what}});
                           }},
                   [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); });
-  auto port = server_->listen();
-  if (!port) return kube::fail(std::move(port.error()), "metric agent: port " + std::to_string(settings_.port));
+  KUBE_TRY(port, server_->listen(), "metric agent: port " + std::to_string(settings_.port));
   return port;
 }
 

@@ -141,8 +141,8 @@ asio::awaitable<Result<std::string>> VolumeCopy::state() {
   auto state = co_await run_program(cluster_, moved_.deadline(), program(Carrier::reads, {"state"}));
   for (int attempt = 1; !state && state.error().code() == Errc::closed && attempt < max_attempts; ++attempt)
     state = co_await run_program(cluster_, moved_.deadline(), program(Carrier::reads, {"state"}));
-  if (!state) co_return kube::fail(std::move(state.error()), "looking at the files of " + moved_.words());
-  co_return state;
+  KUBE_CO_TRY(seen, std::move(state), "looking at the files of " + moved_.words());
+  co_return std::move(seen);
 }
 
 asio::awaitable<Result<void>> VolumeCopy::copy() {
