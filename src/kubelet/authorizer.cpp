@@ -89,7 +89,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net
   std::string token(bearer_token(request.header("authorization")));
   if (token.empty() || token.size() > max_token) co_return std::unexpected(unauthorized());
   std::string key = core::sha256_hex(token), address = request.peer_address;
-  for (;;) {
+  while (true) {
     if (const Caller* known = find(callers_, key)) co_return *known;
     if (const Refusal* known = find(unknown_tokens_, key)) co_return std::unexpected(*known);
     const auto asked = reviews_.find(key);

@@ -46,7 +46,7 @@ kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::strin
 
 asio::awaitable<void> ServingCertificate::run() {
   bool has_one = false;
-  for (;;) {
+  while (true) {
     if (!may_ask()) co_await settings_.leadership->wait_leading();
     const std::string node = co_await wait_for_node();
     // Another replica may lead by now.
@@ -79,7 +79,7 @@ asio::awaitable<void> ServingCertificate::run() {
 }
 
 asio::awaitable<std::string> ServingCertificate::wait_for_node() {
-  for (;;) {
+  while (true) {
     std::vector<std::string> nodes = settings_.nodes();
     if (!nodes.empty()) co_return std::move(nodes.front());
     co_await replica_api_.clock().sleep(settings_.look_for_node);
@@ -92,7 +92,7 @@ bool ServingCertificate::is_ours(const std::string& node) const {
 }
 
 asio::awaitable<void> ServingCertificate::wait_until(kube::WallTime time) {
-  for (;;) {
+  while (true) {
     const auto left = time - replica_api_.clock().wall();
     if (left <= kube::WallTime::duration::zero()) co_return;
     co_await replica_api_.clock().sleep(std::min<kube::Duration>(left, max_sleep));

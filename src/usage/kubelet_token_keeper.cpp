@@ -26,7 +26,7 @@ void KubeletTokenKeeper::doubt(std::string_view token) {
 
 asio::awaitable<void> KubeletTokenKeeper::run() {
   begun_ = clock_.now();
-  for (;;) {
+  while (true) {
     const kube::Duration pause = co_await renew();
     doubted_.reset();
     static_cast<void>(co_await doubted_.wait_for(clock_, pause));

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view resource_path = "/metrics/resource";
 
 asio::awaitable<void> until_cancelled(kube::async::Clock& clock) {
-  for (;;) co_await clock.sleep(1h);
+  while (true) co_await clock.sleep(1h);
 }
 
 }  // namespace

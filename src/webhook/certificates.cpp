@@ -70,7 +70,7 @@ Certificates::Certificates(const asio::any_io_executor& executor, kube::Api& rep
 
 asio::awaitable<void> Certificates::run() {
   co_await secrets_->wait_synced();
-  for (;;) {
+  while (true) {
     changed_.reset();
     auto next = co_await step();
     kube::Duration pause = retry;

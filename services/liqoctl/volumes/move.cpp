@@ -77,7 +77,7 @@ asio::awaitable<Result<void>> Mover::give_up(kube::Failure failure, std::string 
                                                  " comes back when the same command is run again; its "
                                                  "data is in PersistentVolume " +
                                                  source);
-  (void)co_await remove_carriers(moved_);
+  static_cast<void>(co_await remove_carriers(moved_));
   if (switch_.is_noted())
     co_return kube::fail(failure.code(),
                          failure.text() + ". Claim " + claim +

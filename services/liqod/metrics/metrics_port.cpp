@@ -99,7 +99,7 @@ asio::awaitable<void> MetricsPort::run() {
 
 asio::awaitable<void> MetricsPort::keep_certificate() {
   int failed_looks = 0;
-  for (;;) {
+  while (true) {
     co_await clock_.sleep(pause);
     if (settings_.certificate_path.empty() && clock_.wall() < renewal_) continue;
     auto pair = settings_.certificate_path.empty() ? make_certificate() : read_certificate();
