@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   CLI::App app("POSTs ConfigMaps, Secrets and Services: the limit for the rate of reflection");
   app.add_option("--kubeconfig", options.kubeconfig, "of the cluster where they are made")->required();
   app.add_option("--prefix", options.prefix, "of the namespaces' names, before their number")->required();
-  app.add_option("--suffix", options.suffix, "likewise, after it");
+  app.add_option("--suffix", options.suffix, "of the namespaces' names, after their number");
   app.add_option("--namespaces", options.namespaces, "how many there are")->required();
   CLI11_PARSE(app, argc, argv);
 

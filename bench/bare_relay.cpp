@@ -4,13 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "copy_bytes.hpp"
 #include "kube/async/task_group.hpp"
 #include "kube/net/http/http_client.hpp"
 #include "kube/net/http/http_server.hpp"
+#include "kube/net/read_file.hpp"
 #include "read_credentials.hpp"
 #include "run_to_end.hpp"
 
@@ -22,13 +21,6 @@ struct Options {
   std::string kubeconfig, certificate, key, twin, address;
   std::uint16_t port = 0;
 };
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// Translates the kubelet's path and query into those of an API server.
 std::string target_of(std::string_view target, const std::string& twin) {
@@ -89,7 +81,8 @@ asio::awaitable<kube::Result<void>> run(const Options& options) {
   const auto executor = co_await asio::this_coro::executor;
   kube::async::RealClock clock;
   KUBE_CO_TRY(credentials, liqo::bench::read_credentials(options.kubeconfig, clock));
-  const std::string certificate = text_of(options.certificate), key = text_of(options.key);
+  KUBE_CO_TRY(certificate, kube::net::read_file(options.certificate));
+  KUBE_CO_TRY(key, kube::net::read_file(options.key));
   KUBE_CO_TRY(tls,
               kube::net::TlsContext::server({.certificate_pem = certificate, .key_pem = key, .client_ca_pem = {}}));
   kube::net::HttpClient provider(executor, clock, std::move(credentials));

@@ -12,7 +12,7 @@ namespace liqo::bench {
 inline boost::asio::awaitable<void> copy_bytes(kube::net::ByteStream& from, kube::net::ByteStream& to) {
   // The size of the pieces that Go's programs copy.
   std::string piece(32U << 10, '\0');
-  for (;;) {
+  while (true) {
     const auto count = co_await from.read_some(piece);
     if (!count || *count == 0) break;
     if (!co_await to.write(std::string_view(piece).substr(0, *count))) break;

@@ -1,23 +1,19 @@
 // Reads the kubeconfig of a benchmark by its path.
 #pragma once
 
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "kube/net/auth/credentials.hpp"
+#include "kube/net/read_file.hpp"
 
 namespace liqo::bench {
 
-/// Errors: Errc::missing, and those of parse_kubeconfig() and Credentials::make().
+/// Errors: those of read_file(), parse_kubeconfig() and Credentials::make().
 inline kube::Result<std::shared_ptr<kube::net::Credentials>> read_credentials(const std::string& path,
                                                                               kube::async::Clock& clock) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return kube::fail(kube::Errc::missing, path + " cannot be read");
-  KUBE_TRY(config, kube::wire::parse_kubeconfig(text.str(), {.origin = kube::wire::KubeconfigOrigin::file}), path);
+  KUBE_TRY(text, kube::net::read_file(path));
+  KUBE_TRY(config, kube::wire::parse_kubeconfig(text, {.origin = kube::wire::KubeconfigOrigin::file}), path);
   return kube::net::Credentials::make(std::move(config), clock);
 }
 

@@ -101,7 +101,7 @@ std::unique_ptr<kube::net::HttpClient> client_of(const asio::any_io_executor& ex
 
 asio::awaitable<void> drain(ByteStream& stream) {
   std::string buffer(piece_size, '\0');
-  for (;;) {
+  while (true) {
     const auto count = co_await stream.read_some(buffer);
     if (!count || *count == 0) co_return;
   }

@@ -1,12 +1,12 @@
 #include "control.hpp"
 
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "kube/base/json.hpp"
 #include "kube/base/scalar.hpp"
 #include "kube/base/url.hpp"
+#include "query.hpp"
 
 namespace liqo::bench {
 
@@ -18,14 +18,6 @@ namespace json = kube::json;
 /// A bench creates objects by many requests at once, on kept connections.
 constexpr std::size_t max_connections = 64;
 constexpr std::string_view operator_actor = "bench";
-
-/// A parameter that is a whole number; no value if there is none.
-std::optional<std::uint64_t> number_in(std::string_view target, std::string_view name) {
-  const std::string wanted = "?" + std::string(name) + "=";
-  const std::size_t at = target.find(wanted);
-  if (at == std::string_view::npos) return std::nullopt;
-  return kube::read_number<std::uint64_t>(target.substr(at + wanted.size()));
-}
 
 FakeAnswer refused(int status, std::string_view message) {
   FakeAnswer answer;

@@ -1,10 +1,10 @@
 #include "crowd.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "kube/base/json.hpp"
 #include "kube/base/url.hpp"
+#include "query.hpp"
 
 namespace liqo::bench {
 
@@ -13,17 +13,6 @@ namespace {
 namespace json = kube::json;
 
 constexpr std::size_t crowd = 100'000, max_name = 253;
-
-/// A parameter of a target that is a number, `otherwise` if there is none.
-std::size_t number_in(std::string_view target, std::string_view name, std::size_t otherwise) {
-  const std::string key = std::string(name) + "=";
-  const std::size_t at = target.find(key);
-  if (at == std::string_view::npos) return otherwise;
-  target.remove_prefix(at + key.size());
-  std::size_t number = otherwise;
-  std::from_chars(target.data(), target.data() + target.size(), number);
-  return number;
-}
 
 json::object one_of_crowd(const std::string& ns, std::size_t number) {
   std::string name = "crowd-" + std::to_string(number) + "-";
@@ -52,8 +41,8 @@ std::string namespace_of_pods(std::string_view target) {
 std::optional<std::string> page_of_crowd(const kube::HttpRequest& request) {
   const std::string ns = namespace_of_pods(request.target);
   if (ns.empty() || request.method != "GET" || request.target.contains("watch=")) return std::nullopt;
-  const std::size_t begin = number_in(request.target, "continue", 0);
-  const std::size_t end = std::min(crowd, begin + number_in(request.target, "limit", crowd));
+  const std::size_t begin = number_in(request.target, "continue").value_or(0);
+  const std::size_t end = std::min(crowd, begin + number_in(request.target, "limit").value_or(crowd));
   json::array items;
   for (std::size_t number = begin; number < end; ++number) items.push_back(one_of_crowd(ns, number));
   json::object metadata{{"resourceVersion", "1"}};

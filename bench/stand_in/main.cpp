@@ -3,8 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "http2_port.hpp"
 #include "kinds.hpp"
 #include "kube/async/task_group.hpp"
+#include "kube/net/read_file.hpp"
 #include "provider.hpp"
 
 namespace {
@@ -30,37 +29,38 @@ struct Options {
   std::string dense;
 };
 
-std::string contents_of(const std::string& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+/// The most bytes of the file of `--dense`.
+constexpr std::size_t max_dense = std::size_t{64} << 20;
 
 asio::awaitable<kube::Result<void>> run(const Options& options) {
   const auto executor = co_await asio::this_coro::executor;
   const auto kinds = options.is_home ? liqo::bench::kinds_of_home() : liqo::bench::kinds_of_provider();
-  const std::string dense = contents_of(options.dense);
+  std::string dense;
+  if (!options.dense.empty()) {
+    KUBE_CO_TRY(read, kube::net::read_file(options.dense, max_dense));
+    dense = std::move(read);
+  }
   std::vector<std::unique_ptr<liqo::bench::Provider>> providers;
   std::vector<std::unique_ptr<liqo::bench::Http2Port>> ports;
   kube::async::RealClock clock;
-  kube::async::TaskGroup group(executor);
+  // Every port listens before a child is spawned: a failure would leave the group without a join.
   for (std::uint16_t number = 0; number < options.count; ++number) {
     auto& provider = *providers.emplace_back(
         std::make_unique<liqo::bench::Provider>(executor, kinds, options.manner, options.flood, dense));
     const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(options.address),
                                            static_cast<std::uint16_t>(options.port + number));
-    auto& port = *ports.emplace_back(std::make_unique<liqo::bench::Http2Port>(
+    ports.push_back(std::make_unique<liqo::bench::Http2Port>(
         executor, endpoint, options.certificate, options.key,
         [&provider](kube::HttpRequest request, std::shared_ptr<liqo::bench::Answer> answer) {
           provider.handle(std::move(request), std::move(answer));
         }));
-    group.spawn(provider.keep_time());
-    group.spawn(port.serve());
   }
   liqo::bench::Control control(executor, clock, options.address, options.control_port, providers);
-  if (options.control_port != 0) {
-    KUBE_CO_TRYV(control.listen());
-    group.spawn(control.serve());
-  }
+  if (options.control_port != 0) KUBE_CO_TRYV(control.listen());
+  kube::async::TaskGroup group(executor);
+  for (const auto& provider : providers) group.spawn(provider->keep_time());
+  for (const auto& port : ports) group.spawn(port->serve());
+  if (options.control_port != 0) group.spawn(control.serve());
   co_await group.join();
   co_return kube::Result<void>();
 }

@@ -62,7 +62,7 @@ void Provider::be_silent(bool silent) {
   is_silent_ = silent;
   if (silent) return;
   for (auto& [request, answer] : std::exchange(kept_, {})) handle(std::move(request), std::move(answer));
-  tell_soon();
+  notify_soon();
 }
 
 kube::testing::FakeAnswer Provider::operate(const kube::HttpRequest& request, std::string_view actor) {
@@ -120,21 +120,21 @@ void Provider::answer_now(kube::HttpRequest request, std::shared_ptr<Answer> ans
     answer->end();
     return;
   }
-  made.watch->on_wake([this] { tell_soon(); });
+  made.watch->on_wake([this] { notify_soon(); });
   watches_.push_back(
       {.ns = namespace_of_pods(request.target), .watch = std::move(made.watch), .answer = std::move(answer)});
-  tell_soon();
+  notify_soon();
 }
 
-void Provider::tell_soon() {
+void Provider::notify_soon() {
   if (std::exchange(is_telling_, true)) return;
   asio::post(executor_, [this] {
     is_telling_ = false;
-    tell_all();
+    notify_all();
   });
 }
 
-void Provider::tell_all() {
+void Provider::notify_all() {
   if (is_silent_) return;
   for (auto open = watches_.begin(); open != watches_.end();) {
     while (auto line = open->watch->next()) open->answer->more(*line);
@@ -167,7 +167,7 @@ asio::awaitable<void> Provider::keep_time() {
   while (true) {
     co_await clock.sleep(manner_ == Manner::flooding ? flood_interval : upkeep_interval);
     advance();
-    tell_all();
+    notify_all();
     if (manner_ == Manner::flooding) flood();
   }
 }

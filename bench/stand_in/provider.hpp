@@ -53,8 +53,8 @@ class Provider {
   };
   void answer_now(kube::HttpRequest request, std::shared_ptr<Answer> answer);
   void advance();
-  void tell_soon();
-  void tell_all();
+  void notify_soon();
+  void notify_all();
   void flood();
 
   asio::any_io_executor executor_;

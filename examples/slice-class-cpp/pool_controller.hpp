@@ -25,12 +25,12 @@ namespace pool {
 /// Needs: get, list and watch of resourceslices, and patch of resourceslices/status.
 class PoolController {
  public:
-  /// Writes a line to `told` for each answer.
-  PoolController(kube::Manager& manager, std::string slice_class, Amounts pool, std::ostream& told)
+  /// Writes a line to `out` for each answer.
+  PoolController(kube::Manager& manager, std::string slice_class, Amounts pool, std::ostream& out)
       : api_(manager.api()),
         class_(std::move(slice_class)),
         pool_(std::move(pool)),
-        told_(told),
+        out_(out),
         // The label is on slices that consumers have sent, and not on those that this cluster requests from others.
         slices_(
             manager.caches().acquire({.resource = liqo::api::kinds::resource_slices,
@@ -69,7 +69,7 @@ class PoolController {
         slice = std::move(*now);
       } else if (*written) {
         slice = std::move(**written);
-        tell(slice, answer);
+        log_answer(slice, answer);
       }
       is_stale_ = false;
     }
@@ -86,15 +86,15 @@ class PoolController {
     return ours;
   }
 
-  void tell(const kube::Object& slice, const Answer& answer) {
-    told_ << kube::printable(slice.key().text()) << (answer.accepted ? ": accepted: " : ": denied: ")
-          << kube::printable(answer.message) << std::endl;
+  void log_answer(const kube::Object& slice, const Answer& answer) {
+    out_ << kube::printable(slice.key().text()) << (answer.accepted ? ": accepted: " : ": denied: ")
+         << kube::printable(answer.message) << std::endl;
   }
 
   kube::Api& api_;
   std::string class_;
   Amounts pool_;
-  std::ostream& told_;
+  std::ostream& out_;
   kube::InformerHandle slices_;
   bool is_stale_ = false;  ///< a write got no answer, so the cache may be older
   kube::Controller controller_;

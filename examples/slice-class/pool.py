@@ -35,7 +35,7 @@ SLICES = f"{GROUP}/resourceslices"
 REPLICAS = "liqo.io/replicated=true"
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 GRANTED = "FromPool"
-# Reasons that Liqo gives itself if a tenant is cordoned or drained: it takes them back, not we.
+# Reasons that Liqo gives itself when a tenant is cordoned or drained: it takes them back, not we.
 OF_LIQO = ("TenantCordoned", "TenantDrained")
 # Consumers write them.
 LONGEST_QUANTITY = 40
@@ -94,7 +94,7 @@ def condition(slice_: Object) -> Object:
 
 
 def decide(slice_: Object, others: Iterable[Object], pool: Amounts) -> Answer:
-    """What this slice gets, seen what the others have: a pure function. Another class has another one."""
+    """What this slice gets, given what the others have: a pure function. Another class has another one."""
     try:
         wanted = amounts(slice_.get("spec", {}).get("resources"))
     except ValueError as error:
@@ -104,7 +104,7 @@ def decide(slice_: Object, others: Iterable[Object], pool: Amounts) -> Answer:
     if missing := sorted(set(pool) - set(wanted)):
         return Answer(False, "InvalidRequest", f"say how much {', '.join(missing)} is wanted")
     if condition(slice_).get("reason") == GRANTED and amounts(slice_["status"].get("resources")) == wanted:
-        # It has that, even if the pool has become smaller.
+        # It has that, also if the pool has become smaller.
         return Answer(True, GRANTED, "it fits into the pool", slice_["status"]["resources"])
     left = dict(pool)
     for other in others:
@@ -273,7 +273,7 @@ def main() -> int:
             controller.run_once()
         except (OSError, http.client.HTTPException, ValueError) as error:
             say(f"the API server: {error}")
-        # A second after a watch that has lasted; less and less often if nothing answers.
+        # A second after a watch that has lasted; less and less often while nothing answers.
         pause = 1.0 if time.monotonic() - began > LONGEST_PAUSE else min(2 * pause, LONGEST_PAUSE)
         time.sleep(pause)
 

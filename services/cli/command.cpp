@@ -44,6 +44,16 @@ std::vector<CLI::App*> all_below(CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
+/// The mistake in a flag that has too many or too few values.
+std::string in_words(const CLI::ArgumentMismatch& mistake) {
+  constexpr std::string_view too_many = ": At Most 1 required but received ";
+  const std::string text = mistake.what();
+  const std::size_t at = text.find(too_many);
+  if (at == std::string::npos) return text;
+  const std::string times = text.substr(at + too_many.size());
+  return text.substr(0, at) + " is given " + (times == "2" ? "twice" : times + " times");
+}
+
 }  // namespace
 
 Option Option::required() const {
@@ -291,6 +301,8 @@ Program::Read Program::read(int argc, char** argv) const {
   } catch (const CLI::Success& asked) {
     root_->exit(asked);
     return {.line = Line::answered};
+  } catch (const CLI::ArgumentMismatch& mistake) {
+    return {.line = Line::wrong, .mistake = in_words(mistake)};
   } catch (const CLI::ParseError& mistake) {
     return {.line = Line::wrong, .mistake = mistake.what()};
   }

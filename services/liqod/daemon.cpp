@@ -31,6 +31,7 @@
 #include "metrics/client_gauges.hpp"
 #include "metrics/metrics_port.hpp"
 #include "metrics/process_metrics.hpp"
+#include "metrics/server_metrics.hpp"
 #include "metrics/turn_meter.hpp"
 #include "provider_link.hpp"
 #include "telemetry/families.hpp"
@@ -123,7 +124,7 @@ class Daemon {
   asio::awaitable<void> give_up_stopping();
   /// Runs a part of the process. An exception that ends the part ends the process too, which would otherwise keep its
   /// lease and do nothing.
-  asio::awaitable<void> vital(std::string part, asio::awaitable<void> running);
+  asio::awaitable<void> end_with(std::string part, asio::awaitable<void> running);
   /// Makes run() end and return this failure.
   void end_by(kube::Failure failure) {
     failure_ = std::move(failure);
@@ -171,7 +172,7 @@ asio::awaitable<void> Daemon::give_up_stopping() {
   std::_Exit(1);
 }
 
-asio::awaitable<void> Daemon::vital(std::string part, asio::awaitable<void> running) {
+asio::awaitable<void> Daemon::end_with(std::string part, asio::awaitable<void> running) {
   try {
     co_await std::move(running);
   } catch (...) {
@@ -258,15 +259,15 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   webhooks_ = make_webhooks(*process_, options_);
   if (webhooks_.webhook) {
     if (auto port = webhooks_.webhook->listen(); !port) co_return end_by(std::move(port.error()));
-    if (webhooks_.display) group.spawn(vital("the display of quotas", webhooks_.display->run()));
-    group.spawn(vital("the webhook", webhooks_.webhook->run()));
+    if (webhooks_.display) group.spawn(end_with("the display of quotas", webhooks_.display->run()));
+    group.spawn(end_with("the webhook", webhooks_.webhook->run()));
   }
   metric_agent_ = make_metric_agent(*process_, credentials_->config(), options_);
   if (metric_agent_.agent) {
     if (auto port = metric_agent_.agent->listen(); !port) co_return end_by(std::move(port.error()));
-    group.spawn(vital("the metric agent", metric_agent_.agent->run()));
+    group.spawn(end_with("the metric agent", metric_agent_.agent->run()));
   }
-  group.spawn(vital("the kubelet API", kubelet_->run()));
+  group.spawn(end_with("the kubelet API", kubelet_->run()));
   log_.info(
       "serving",
       {{"cluster", settings.cluster_id}, {"kubernetes", settings.nodes.kubelet_version}, {"version", LIQOD_VERSION}});
@@ -295,9 +296,9 @@ asio::awaitable<kube::Result<void>> Daemon::run() {
   // The servers of metrics and health stop last, the controllers first.
   kube::async::TaskGroup servers(executor_);
   kube::async::TaskGroup cluster(executor_);
-  servers.spawn(vital("the health server", health.serve()));
-  servers.spawn(vital("the metrics server", metrics.run()));
-  cluster.spawn(vital("the controllers", serve_cluster(cluster)));
+  servers.spawn(end_with("the health server", health.serve()));
+  servers.spawn(end_with("the metrics server", metrics.run()));
+  cluster.spawn(end_with("the controllers", serve_cluster(cluster)));
   servers.spawn(wait_for_signal());
   co_await stop_.wait();
   // The API server learns from /readyz to send reviews to another replica, which takes a moment. The lease is released

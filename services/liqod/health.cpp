@@ -14,9 +14,11 @@ kube::net::HttpHandler serve_health(std::function<std::string()> waiting_for, Pe
                                                        ServerResponse& response) -> boost::asio::awaitable<void> {
     const std::string path(kube::path_of(request.target));
     int status = 200;
+    ServerResponse::Headers more;
     std::string body = "ok";
     if (request.method != "GET" && request.method != "HEAD") {
       status = 405;
+      more.emplace_back("allow", "GET, HEAD");
       body = "only GET is served here";
     } else if (path == "/readyz") {
       const std::string waiting = waiting_for();
@@ -27,7 +29,7 @@ kube::net::HttpHandler serve_health(std::function<std::string()> waiting_for, Pe
       status = 404;
       body = "not found; there are /healthz and /readyz";
     }
-    co_await kube::net::say(response, status, std::move(body));
+    co_await kube::net::send_text(response, status, std::move(body), std::move(more));
   };
 }
 

@@ -13,9 +13,9 @@ kube::Result<kube::wire::ClusterConfig> read_config(const kube::Object& secret) 
   const std::string_view encoded = kube::string_at(secret.tree(), {"data", "kubeconfig"});
   if (encoded.empty()) return kube::fail(kube::Errc::missing, "it has no key \"kubeconfig\"");
   KUBE_TRY(text, kube::decode_base64(encoded), "key \"kubeconfig\"");
-  auto config = kube::wire::parse_kubeconfig(text, {.origin = kube::wire::KubeconfigOrigin::secret});
-  if (!config) return kube::fail(std::move(config.error()), "key \"kubeconfig\"");
-  return config;
+  KUBE_TRY(config, kube::wire::parse_kubeconfig(text, {.origin = kube::wire::KubeconfigOrigin::secret}),
+           "key \"kubeconfig\"");
+  return std::move(config);
 }
 
 /// The client's certificate, if it has one.

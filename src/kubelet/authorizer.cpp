@@ -2,6 +2,7 @@
 
 #include "core/common/digest.hpp"
 #include "kube/base/text.hpp"
+#include "kube/client/access_review.hpp"
 
 namespace liqo::kubelet {
 namespace {
@@ -22,13 +23,6 @@ std::string_view bearer_token(std::string_view header) {
   header.remove_prefix(scheme.size());
   while (header.starts_with(' ')) header.remove_prefix(1);
   return header;
-}
-
-json::object review_of(const kube::Resource& kind, json::object spec) {
-  kube::Object review;
-  review.set_kind(kind);
-  review.mutable_spec() = std::move(spec);
-  return std::move(review.tree());
 }
 
 std::expected<Caller, Refusal> read_token_review(const json::value& review) {
@@ -95,7 +89,7 @@ asio::awaitable<Authorizer::Identified> Authorizer::authenticate(const kube::net
   std::string token(bearer_token(request.header("authorization")));
   if (token.empty() || token.size() > max_token) co_return std::unexpected(unauthorized());
   std::string key = core::sha256_hex(token), address = request.peer_address;
-  for (;;) {
+  while (true) {
     if (const Caller* known = find(callers_, key)) co_return *known;
     if (const Refusal* known = find(unknown_tokens_, key)) co_return std::unexpected(*known);
     const auto asked = reviews_.find(key);
@@ -123,10 +117,10 @@ asio::awaitable<Authorizer::Identified> Authorizer::review(std::string token, st
     reviews_.erase(key);
     under_way->done.set();
   });
-  json::object spec;
-  spec["token"] = json::string(token);
-  json::object question = review_of(kube::resources::token_reviews, std::move(spec));
-  auto answer = co_await replica_api_.post(kube::resources::token_reviews, {}, {}, std::move(question));
+  kube::Object review;
+  review.set_kind(kube::resources::token_reviews);
+  review.mutable_spec()["token"] = json::string(token);
+  auto answer = co_await replica_api_.post(kube::resources::token_reviews, {}, {}, std::move(review.tree()));
   auto caller = answer ? read_token_review(*answer) : std::unexpected(unavailable(answer.error()));
   const kube::TimePoint now = replica_api_.clock().now();
   if (!is_known && (caller || !answer)) unknown_callers_.give_back(address, now);
@@ -173,11 +167,9 @@ asio::awaitable<std::expected<void, Refusal>> Authorizer::ask(json::object spec,
   if (find(allowed_, key)) co_return std::expected<void, Refusal>();
   if (const Refusal* known = find(denied_, key)) co_return std::unexpected(*known);
 
-  json::object question = review_of(kube::resources::subject_access_reviews, std::move(spec));
-  auto answer = co_await replica_api_.post(kube::resources::subject_access_reviews, {}, {}, std::move(question));
-  if (!answer) co_return std::unexpected(unavailable(answer.error()));
-  const bool allowed = kube::bool_at(*answer, {"status", "allowed"}) && !kube::bool_at(*answer, {"status", "denied"});
-  if (allowed) {
+  const auto allowed = co_await kube::has_access(replica_api_, std::move(spec));
+  if (!allowed) co_return std::unexpected(unavailable(allowed.error()));
+  if (*allowed) {
     remember(allowed_, key, true, settings_.allowed_for);
     co_return std::expected<void, Refusal>();
   }

@@ -59,7 +59,7 @@ CertificateApprover::CertificateApprover(ApproverContext context)
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       user_(context_.leader_api),
       log_("certificate-approver") {
-  requests_.subscribe([this](const kube::ObjectKey& key) { controller_.enqueue({.object = key}); });
+  controller_.watch(requests_);
 }
 
 asio::awaitable<kube::Outcome> CertificateApprover::reconcile(kube::WorkKey key) {

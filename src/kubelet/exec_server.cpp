@@ -58,7 +58,7 @@ std::expected<ExecUpgrade, UpgradeRefusal> spdy_upgrade(const kube::net::ServerR
 
 // Passes on stdin of the caller to the command, and its end.
 asio::awaitable<void> carry_input(CommandConnection& local, RemoteCommand& remote) {
-  for (;;) {
+  while (true) {
     {
       auto piece = co_await local.read(Channel::in);
       if (!piece) co_return;
@@ -77,7 +77,7 @@ asio::awaitable<void> carry_input(CommandConnection& local, RemoteCommand& remot
 
 asio::awaitable<void> carry_sizes(CommandConnection& local, RemoteCommand& remote) {
   kube::wire::ResizeDecoder decoder;
-  for (;;) {
+  while (true) {
     auto piece = co_await local.read(Channel::resize);
     if (!piece || piece->empty()) co_return;
     const auto sizes = decoder.feed(*piece);
@@ -94,7 +94,7 @@ asio::awaitable<void> carry_sizes(CommandConnection& local, RemoteCommand& remot
 // Carries one of the command's outputs to the caller. The output is drained even when the caller takes no more, so that
 // the result arrives.
 asio::awaitable<void> carry_output(CommandConnection& local, RemoteCommand& remote, Channel channel) {
-  for (;;) {
+  while (true) {
     {
       auto piece = co_await remote.read(channel);
       if (!piece || piece->empty()) co_return;

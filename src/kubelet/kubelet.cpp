@@ -49,8 +49,7 @@ kube::Result<std::uint16_t> Kubelet::listen() {
       NodeApi([this](std::uint16_t port) { return listeners_.nodes_at(port); }, context_.pods,
               [this](const std::string& node) { return listeners_.find(node); },
               std::make_unique<UsageApi>(context_, context_.usage, context_.pods, context_.nodes)));
-  auto port = server_->listen();
-  if (!port) return kube::fail(std::move(port.error()), "kubelet API: port " + std::to_string(settings_.ports.first));
+  KUBE_TRY(port, server_->listen(), "kubelet API: port " + std::to_string(settings_.ports.first));
   return port;
 }
 

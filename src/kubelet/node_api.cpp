@@ -52,7 +52,7 @@ std::optional<json::object> running_pod(const kube::Object& pod) {
 asio::awaitable<std::expected<void, Refusal>> NodeApi::serve(const Route& route, const PortOwners& owners,
                                                              kube::net::ServerResponse& response) const {
   if (route.endpoint == Endpoint::not_served) co_return std::unexpected(Refusal{501, std::string(route.sentence)});
-  if (owners.is_nobodys()) co_return std::unexpected(Refusal{404, "no virtual node has this port"});
+  if (owners.is_empty()) co_return std::unexpected(Refusal{404, "no virtual node has this port"});
   const std::string node = owners.only();
   if (node.empty())
     co_return std::unexpected(

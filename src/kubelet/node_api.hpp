@@ -32,7 +32,7 @@ class PortOwners {
   /// Whether the node is served at the port, possibly among others.
   bool has(const std::string& node) const { return !nodes_ || nodes_->contains(node); }
   /// Whether the port has no node.
-  bool is_nobodys() const { return nodes_ && nodes_->empty(); }
+  bool is_empty() const { return nodes_ && nodes_->empty(); }
   /// The failure for a pod ("namespace/name") that runs on another node.
   std::unexpected<kube::Failure> refuse_pod(const std::string& pod) const;
 

@@ -138,7 +138,7 @@ class PortForward {
     Peer& from = peer(side);
     Peer& to = peer(other(side));
     std::unique_ptr<char[]> buffer;
-    for (;;) {
+    while (true) {
       // After the end, further bytes are still read, but dropped: see max_listening.
       while (is_full(side) && !over_.is_set()) {
         // The reader may wait for hours, so it holds no buffer.
@@ -175,7 +175,7 @@ class PortForward {
 
   asio::awaitable<void> write_loop(Side side) {
     Peer& to = peer(side);
-    for (;;) {
+    while (true) {
       while (auto frame = relay_.next_output(side)) {
         to.sending = frame->size();
         const auto written = co_await to.stream->write(*frame);
@@ -215,7 +215,7 @@ class PortForward {
 
   /// Connects once a forward waits for it; if that fails, again with the next forward.
   asio::awaitable<void> reach_provider() {
-    for (;;) {
+    while (true) {
       co_await wanted_.wait_and_reset();
       if (!relay_.wants_provider()) continue;
       auto stream = co_await connect_();
@@ -234,7 +234,7 @@ class PortForward {
   }
 
   asio::awaitable<void> keep_time() {
-    for (;;) {
+    while (true) {
       timed_.reset();
       timed_until_ = relay_.next_deadline();
       co_await timed_.wait_until(clock_, {timed_until_});

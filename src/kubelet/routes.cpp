@@ -20,7 +20,7 @@ std::unexpected<Refusal> refuse(int status, std::string sentence) {
 std::vector<std::string_view> split_path(std::string_view path) {
   std::vector<std::string_view> segments;
   if (path.starts_with('/')) path.remove_prefix(1);
-  for (;;) {
+  while (true) {
     const std::size_t slash = path.find('/');
     segments.push_back(path.substr(0, slash));
     if (slash == std::string_view::npos) return segments;

@@ -16,6 +16,15 @@ constexpr kube::Duration self_signed_validity = 24h * 365;
 // Sleeps are cut into pieces: the monotonic clock stands still while a machine is suspended, but certificates age.
 constexpr kube::Duration max_sleep = 1h;
 
+/// A certificate for a node that its own key signs.
+kube::Result<kube::net::KeyAndCertificate> make_self_signed_for(std::string_view node, std::string_view node_ip,
+                                                                kube::WallTime now) {
+  kube::net::CertificateSubject subject = serving_subject(node, node_ip);
+  // The name must not look like one of the cluster's.
+  subject.organizations = {"liqo.io"};
+  return kube::net::make_self_signed(subject, now, self_signed_validity);
+}
+
 }  // namespace
 
 kube::net::CertificateSubject serving_subject(std::string_view node, std::string_view node_ip) {
@@ -32,28 +41,21 @@ kube::Object forge_serving_request(std::string_view request_pem) {
 }
 
 kube::Result<kube::net::KeyAndCertificate> make_temporary_certificate(std::string_view node_ip, kube::WallTime now) {
-  kube::net::CertificateSubject subject = serving_subject("liqo", node_ip);
-  // The name must not look like one of the cluster's.
-  subject.organizations = {"liqo.io"};
-  return kube::net::make_self_signed(subject, now, self_signed_validity);
+  return make_self_signed_for("liqo", node_ip, now);
 }
 
 asio::awaitable<void> ServingCertificate::run() {
   bool has_one = false;
-  for (;;) {
+  while (true) {
     if (!may_ask()) co_await settings_.leadership->wait_leading();
     const std::string node = co_await wait_for_node();
     // Another replica may lead by now.
     if (!may_ask()) continue;
     const kube::TimePoint tried = replica_api_.clock().now();
-    kube::Result<Issued> pair = kube::fail(kube::Errc::missing, "");
-    if (settings_.self_signed) {
-      kube::net::CertificateSubject subject = serving_subject(node, settings_.node_ip);
-      subject.organizations = {"liqo.io"};
-      pair = kube::net::make_self_signed(subject, replica_api_.clock().wall(), self_signed_validity);
-    } else {
-      pair = co_await request(node);
-    }
+    const kube::Result<Issued> pair =
+        settings_.self_signed
+            ? kube::Result<Issued>(make_self_signed_for(node, settings_.node_ip, replica_api_.clock().wall()))
+            : co_await request(node);
     // The leadership or the node was lost meanwhile, which is not a failure: the next leader, perhaps this replica,
     // sends a request at once.
     if (pair && !*pair) continue;
@@ -77,7 +79,7 @@ asio::awaitable<void> ServingCertificate::run() {
 }
 
 asio::awaitable<std::string> ServingCertificate::wait_for_node() {
-  for (;;) {
+  while (true) {
     std::vector<std::string> nodes = settings_.nodes();
     if (!nodes.empty()) co_return std::move(nodes.front());
     co_await replica_api_.clock().sleep(settings_.look_for_node);
@@ -90,7 +92,7 @@ bool ServingCertificate::is_ours(const std::string& node) const {
 }
 
 asio::awaitable<void> ServingCertificate::wait_until(kube::WallTime time) {
-  for (;;) {
+  while (true) {
     const auto left = time - replica_api_.clock().wall();
     if (left <= kube::WallTime::duration::zero()) co_return;
     co_await replica_api_.clock().sleep(std::min<kube::Duration>(left, max_sleep));

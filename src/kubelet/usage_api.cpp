@@ -20,6 +20,7 @@ namespace liqo::kubelet {
 namespace {
 
 namespace json = kube::json;
+using namespace core::usage;
 using kube::net::ServerResponse;
 
 // The least memory of a request: an incomplete line, and a piece of the answer.
@@ -57,7 +58,7 @@ class UsageApi::ProviderText {
       if (auto last = lines_.finish()) lines.push_back(std::move(*last));
     read_ += piece->size();
     if (read_ > max_read_)
-      co_return refuse(cluster_ + " tells more than " + std::to_string(max_read_ >> 20U) + " MiB of what pods use");
+      co_return refuse(cluster_ + " sends more than " + std::to_string(max_read_ >> 20U) + " MiB of what pods use");
     co_return lines;
   }
 
@@ -186,8 +187,8 @@ asio::awaitable<std::expected<UsageApi::Reply, Refusal>> UsageApi::ask(const Usa
   const int status = remote->head.status;
   if (status >= 200 && status <= 299) co_return Reply{.body = std::move(remote->body), .sentence = {}};
   const kube::Failure failure = co_await kube::read_failure(*remote, clock_, deadline);
-  std::string why = " cannot tell now what pods use: " + failure.text();
-  if (status == 404) why = " does not tell what pods use: it serves no metrics.liqo.io (" + failure.text() + ")";
+  std::string why = " cannot send now what pods use: " + failure.text();
+  if (status == 404) why = " does not report what pods use: it serves no metrics.liqo.io (" + failure.text() + ")";
   if (status == 403) why = " does not let this cluster read what its pods use: " + failure.text();
   co_return Reply{.body = nullptr, .sentence = kube::printable(cluster + why)};
 }
@@ -216,13 +217,13 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::relay(ProviderText& from
     KUBE_CO_TRY(lines, co_await from.next());
     for (const std::string& line : lines) text += own.take(line);
     if (own.samples() > max_series)
-      co_return refuse("cluster " + provider + " tells more than " + std::to_string(max_series) + " series of " +
+      co_return refuse("cluster " + provider + " sends more than " + std::to_string(max_series) + " series of " +
                        std::to_string(pods.keys.size()) + " pods");
     if (text.size() < piece_size && !from.is_over()) continue;
     auto sent = kube::Result<void>();
     if (!std::exchange(has_begun, true)) sent = co_await response.start(200, metrics_text_headers());
     if (sent && !text.empty()) sent = co_await response.write(std::exchange(text, {}));
-    if (!sent) co_return refuse("whoever asked has gone");
+    if (!sent) co_return refuse("the caller is gone");
   }
   if (!pods.is_there()) co_return refuse("the session with cluster " + provider + " has ended; try again");
   co_return std::expected<void, Refusal>();
@@ -238,7 +239,7 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::send_usage(const UsageQu
     auto sent = co_await response.start(200, metrics_text_headers());
     for (std::string piece = text.next(); sent && !piece.empty(); piece = text.next())
       sent = co_await response.write(piece);
-    if (!sent) co_return refuse("whoever asked has gone");
+    if (!sent) co_return refuse("the caller is gone");
     co_return std::expected<void, Refusal>();
   }
   auto sent = co_await response.start(200, {{"content-type", "application/json"}});
@@ -257,7 +258,7 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::send_usage(const UsageQu
   // Half of the pods would look like all of them.
   if (!pods.is_there()) co_return refuse("the session with the provider has ended; try again");
   if (sent) sent = co_await response.write(text + "]}\n");
-  if (!sent) co_return refuse("whoever asked has gone");
+  if (!sent) co_return refuse("the caller is gone");
   co_return std::expected<void, Refusal>();
 }
 

@@ -16,8 +16,6 @@
 
 namespace liqo::kubelet {
 
-using namespace core::usage;
-
 namespace asio = boost::asio;
 
 /// The provider of a node's usage. It shares the connection, because the session may be replaced.
@@ -62,12 +60,12 @@ class UsageApi {
 
  private:
   struct Node {
-    NodeUsage usage;
+    core::usage::NodeUsage usage;
     int asked = 0;  ///< requests under way
   };
   class Asking;
   class ProviderText;
-  /// A body of text, whole or in part.
+  /// The answer of a provider: its text, or why there is none.
   struct Reply {
     std::unique_ptr<kube::net::Body> body;  ///< null: the provider answers, but without any usage
     std::string sentence;                   ///< the reason, if `body` is null
@@ -76,12 +74,13 @@ class UsageApi {
   asio::awaitable<std::expected<void, Refusal>> answer(const UsageQuestion& question, const UsageSource& source,
                                                        kube::net::ServerResponse& response);
   asio::awaitable<std::expected<Reply, Refusal>> ask(const UsageSource& source, std::string_view path);
-  static asio::awaitable<std::expected<void, Refusal>> read(ProviderText& text, PodUsageReader& reader,
+  static asio::awaitable<std::expected<void, Refusal>> read(ProviderText& text, core::usage::PodUsageReader& reader,
                                                             kube::net::ServerResponse& response);
   asio::awaitable<std::expected<void, Refusal>> relay(ProviderText& from, const std::string& provider,
                                                       const CachedPods& pods,
                                                       kube::net::ServerResponse& response) const;
-  asio::awaitable<std::expected<void, Refusal>> send_usage(const UsageQuestion& question, const UsageByPod& by_pod,
+  asio::awaitable<std::expected<void, Refusal>> send_usage(const UsageQuestion& question,
+                                                           const core::usage::UsageByPod& by_pod,
                                                            const CachedPods& pods, kube::net::ServerResponse& response);
   void forget_gone();
 

@@ -9,6 +9,7 @@ namespace liqo::kubelet {
 namespace {
 
 namespace json = kube::json;
+using namespace core::usage;
 
 // Exact: a double cannot represent every count of nanoseconds.
 std::string decimal(std::uint64_t value, std::uint64_t per_unit, std::size_t digits) {

@@ -41,26 +41,26 @@ QuotaVerdict outrun(const kube::ObjectKey& quota) {
 
 BatchDecision::BatchDecision(DeskContext& context, QuotaRecord& record, core::LargeClaims& large,
                              const DeskBatch& batch)
-    : context_(context), record_(record), large_(large), batch_(batch), look_(context.quotas->find(record.quota())) {}
+    : context_(context), record_(record), large_(large), batch_(batch), basis_(context.quotas->find(record.quota())) {}
 
 asio::awaitable<void> BatchDecision::run() {
   KnownRecord& known = record_.known();
   record_.forget_unanswered();
   for (int attempt = 0; attempt < max_attempts; ++attempt) {
-    if (const auto trouble = co_await look()) co_return answer_all(batch_, *trouble);
-    if (look_.is_outdated_by(known.record())) continue;
+    if (const auto trouble = co_await read()) co_return answer_all(batch_, *trouble);
+    if (basis_.is_outdated_by(known.record())) continue;
     // Nothing suspends from here to the write, so the caches and the record are of one moment.
     core::LedgerRecord next = known.record();
     drop_stored(context_.stored.account(), next);
-    next.quota = core::version_of_quota(look_.quota());
+    next.quota = core::version_of_quota(basis_.quota());
     if (!next.unreadable.empty()) co_return answer_all(batch_, unreadable(record_.quota()));
     const core::QuotaStanding standing = standing_by(next);
     core::AdmissionRound round(standing, std::move(next), known.bytes());
     const Said said = ask(round);
-    const DeskLook::Step step = look_.after_round(said.needs, known.is_floor_old());
-    if (step == DeskLook::Step::read) known.distrust();
-    if (step == DeskLook::Step::read || step == DeskLook::Step::look) continue;
-    if (step == DeskLook::Step::write) {
+    const DecisionBasis::Step step = basis_.after_round(said.needs, known.is_floor_old());
+    if (step == DecisionBasis::Step::read) known.distrust();
+    if (step == DecisionBasis::Step::read || step == DecisionBasis::Step::read_again) continue;
+    if (step == DecisionBasis::Step::write) {
       const auto stands = co_await write(std::move(round).record(), said);
       if (!stands) co_return answer_all(batch_, unwritten(record_.quota(), stands.error()));
       if (!*stands) continue;
@@ -73,17 +73,17 @@ asio::awaitable<void> BatchDecision::run() {
              record_.unanswered() ? unwritten(record_.quota(), *record_.unanswered()) : outrun(record_.quota()));
 }
 
-asio::awaitable<std::optional<QuotaVerdict>> BatchDecision::look() {
+asio::awaitable<std::optional<QuotaVerdict>> BatchDecision::read() {
   const kube::ObjectKey& quota = record_.quota();
-  if (look_.wants_quota()) {
+  if (basis_.wants_quota()) {
     auto live = co_await context_.replica_api.get(api::kinds::quotas, quota);
     if (!live) co_return no_quota(quota, live.error());
-    look_.observe_quota(std::move(*live));
+    basis_.observe_quota(std::move(*live));
   }
-  if (look_.wants_record(record_.known())) {
-    look_.note_record_read();
+  if (basis_.wants_record(record_.known())) {
+    basis_.note_record_read();
     // A caller that is always refused leaves no record, and would make the API server list all ShadowPods each time.
-    if (auto read = co_await record_.read(!look_.wants_floor()); !read)
+    if (auto read = co_await record_.read(!basis_.wants_floor()); !read)
       co_return QuotaVerdict::unavailable("quota " + quota.text() +
                                           ": its record cannot be read: " + read.error().text() + "; ask again");
   }
@@ -93,7 +93,7 @@ asio::awaitable<std::optional<QuotaVerdict>> BatchDecision::look() {
 }
 
 core::QuotaStanding BatchDecision::standing_by(const core::LedgerRecord& next) const {
-  const api::Quota view(look_.quota());
+  const api::Quota view(basis_.quota());
   const core::QuotaAccount& account = context_.stored.account();
   core::QuotaStanding standing = core::read_standing(view, context_.settings.counting);
   standing.state.used = account.used(core::escape_user(view.user()));
@@ -104,13 +104,13 @@ core::QuotaStanding BatchDecision::standing_by(const core::LedgerRecord& next) c
 
 BatchDecision::Said BatchDecision::ask(core::AdmissionRound& round) {
   KnownRecord& known = record_.known();
-  const bool is_live = look_.is_live() && known.is_stored();
+  const bool is_live = basis_.is_live() && known.is_stored();
   Said said;
   for (const auto& asked : batch_) {
     if (asked->verdict) continue;
     const bool is_stored = stored_version(context_.stored.account(), asked->key, asked->reservation) != 0;
     auto decision = round.decide(*asked, {.is_stored = is_stored, .is_doubtful = known.is_doubtful(asked->key)});
-    said.needs.look = said.needs.look || decision.basis == Basis::look;
+    said.needs.newest = said.needs.newest || decision.basis == Basis::look;
     said.needs.write = said.needs.write || decision.basis == Basis::write;
     if (decision.basis == Basis::write && !is_live) known.mark_doubtful(asked->key);
     said.to.emplace_back(asked.get(), std::move(decision));
@@ -121,7 +121,7 @@ BatchDecision::Said BatchDecision::ask(core::AdmissionRound& round) {
 asio::awaitable<kube::Result<bool>> BatchDecision::write(core::LedgerRecord next, const Said& said) {
   const bool is_first = !record_.known().is_stored();
   Written written;
-  if (look_.reads_beside_write(record_.known()))
+  if (basis_.reads_beside_write(record_.known()))
     written = co_await write_and_read(std::move(next));
   else
     written.record = co_await record_.write(std::move(next));
@@ -130,8 +130,8 @@ asio::awaitable<kube::Result<bool>> BatchDecision::write(core::LedgerRecord next
   if (*written.record) note_reserved(said);
   std::optional<kube::Object> live;
   if (written.quota && *written.quota) live = std::move(**written.quota);
-  const DeskLook::Standing standing =
-      look_.after_write({.was_first = is_first, .is_stored = *written.record, .live = std::move(live)});
+  const DecisionBasis::Standing standing =
+      basis_.after_write({.was_first = is_first, .is_stored = *written.record, .live = std::move(live)});
   if (standing.by_quota) clear_doubts(said);
   co_return standing.is_final;
 }

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "core/quota/admission_round.hpp"
-#include "quota/desk_look.hpp"
+#include "quota/decision_basis.hpp"
 #include "quota/desk_question.hpp"
 #include "quota/quota_record.hpp"
 
 namespace liqo::quota {
 
-/// One decision: core::AdmissionRound decides who is admitted, DeskLook finds out what has to be read and written for
-/// that, and this class does so. The constructor's arguments outlive run(). One thread.
+/// One decision: core::AdmissionRound decides who is admitted, DecisionBasis finds out what has to be read and written
+/// for that, and this class does so. The constructor's arguments outlive run(). One thread.
 class BatchDecision {
  public:
   BatchDecision(DeskContext& context, QuotaRecord& record, core::LargeClaims& large, const DeskBatch& batch);
@@ -26,7 +26,7 @@ class BatchDecision {
   /// The verdicts of a round, and what they need before they are passed on.
   struct Said {
     std::vector<std::pair<DeskQuestion*, core::AdmissionRound::Decision>> to;
-    DeskLook::Needs needs;
+    DecisionBasis::Needs needs;
   };
   /// The results of writing the record, and of reading the Quota at the same time or afterwards.
   struct Written {
@@ -34,7 +34,7 @@ class BatchDecision {
     std::optional<kube::Result<kube::Object>> quota;  ///< nothing if it was not read
   };
   /// Brings the Quota and the record up to date, and waits for the caches. Returns a verdict for all if that fails.
-  asio::awaitable<std::optional<core::QuotaVerdict>> look();
+  asio::awaitable<std::optional<core::QuotaVerdict>> read();
   core::QuotaStanding standing_by(const core::LedgerRecord& next) const;
   Said ask(core::AdmissionRound& round);
   /// Writes the reservations of a round. True: the Quota by which it was decided still holds; false: decide again.
@@ -52,7 +52,7 @@ class BatchDecision {
   QuotaRecord& record_;
   core::LargeClaims& large_;
   const DeskBatch& batch_;
-  DeskLook look_;
+  DecisionBasis basis_;
 };
 
 }  // namespace liqo::quota

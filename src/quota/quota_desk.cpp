@@ -40,7 +40,7 @@ QuotaDesk::QuotaDesk(DeskContext& context, kube::ObjectKey quota)
 asio::awaitable<void> QuotaDesk::serve() {
   // Reservations expire by the time at which this replica first saw them, so those of a dead replica have to be read
   // first.
-  (void)co_await record_.read();
+  static_cast<void>(co_await record_.read());
   kube::TimePoint next_write = context_.clock.now();
   kube::TimePoint expiry = next_write + expiry_interval;
   while (true) {

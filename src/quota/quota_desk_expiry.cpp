@@ -54,7 +54,7 @@ asio::awaitable<bool> QuotaDesk::expire() {
   if (expired > 0)
     context_.log.info("reservations of pods that were never stored have expired",
                       {{"quota", record_.quota()}, {"count", expired}});
-  if (stored + expired > 0) (void)co_await record_.write(std::move(next));
+  if (stored + expired > 0) static_cast<void>(co_await record_.write(std::move(next)));
   co_return complete;
 }
 

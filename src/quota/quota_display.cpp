@@ -67,28 +67,28 @@ asio::awaitable<QuotaDisplay::Shown> QuotaDisplay::write(kube::ObjectKey key) {
   if (!shown) {
     // The UID is that of another Quota of this name. The watch brings it into the cache.
     if (shown.error().is_conflict()) co_return Shown::yes;
-    co_return say_failed(key, shown.error());
+    co_return log_failure(key, shown.error());
   }
   if (!*shown) {
     // Either the Quota or its status subresource does not exist. Reading the Quota shows which.
     const auto live = co_await leader_api.get(api::kinds::quotas, key);
-    if (live) co_return say_absent(key);
-    co_return live.error().is_not_found() ? Shown::yes : say_failed(key, live.error());
+    if (live) co_return report_absence(key);
+    co_return live.error().is_not_found() ? Shown::yes : log_failure(key, live.error());
   }
   troubled_ = false;
   // A CRD that has the status subresource but not these fields answers 200 and drops them.
-  if (core::plan_quota_status(**shown, usage)) co_return say_absent(key);
+  if (core::plan_quota_status(**shown, usage)) co_return report_absence(key);
   if (std::exchange(absent_, false)) log_.info("what is used of quotas is shown again");
   co_return Shown::yes;
 }
 
-QuotaDisplay::Shown QuotaDisplay::say_failed(const kube::ObjectKey& key, const kube::Failure& failure) {
+QuotaDisplay::Shown QuotaDisplay::log_failure(const kube::ObjectKey& key, const kube::Failure& failure) {
   if (!std::exchange(troubled_, true))
     log_.warn("what is used of a quota cannot be shown, which is tried again", {{"quota", key}, {"error", failure}});
   return Shown::failed;
 }
 
-QuotaDisplay::Shown QuotaDisplay::say_absent(const kube::ObjectKey& key) {
+QuotaDisplay::Shown QuotaDisplay::report_absence(const kube::ObjectKey& key) {
   if (std::exchange(absent_, true)) return Shown::has_none;
   constexpr std::string_view text =
       "the CRD quotas.offloading.liqo.io that is installed has no status, so what is used is not shown; quotas bind as "

@@ -27,9 +27,9 @@ class QuotaDisplay {
   };
   asio::awaitable<void> show();
   asio::awaitable<Shown> write(kube::ObjectKey key);
-  /// Each reports its trouble once.
-  Shown say_absent(const kube::ObjectKey& key);
-  Shown say_failed(const kube::ObjectKey& key, const kube::Failure& failure);
+  /// Each does so once.
+  Shown report_absence(const kube::ObjectKey& key);
+  Shown log_failure(const kube::ObjectKey& key, const kube::Failure& failure);
 
   LedgerContext context_;
   QuotaLedger& ledger_;

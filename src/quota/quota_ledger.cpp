@@ -203,6 +203,8 @@ asio::awaitable<kube::Result<void>> QuotaLedger::settle(std::string tenant_names
 asio::awaitable<kube::Result<void>> QuotaLedger::settle_now(std::string tenant_namespace) {
   for (const kube::InformerHandle* cache : {&context_.quotas, &context_.records})
     KUBE_CO_TRYV(co_await (*cache)->refresh());
+  // close() may have ended the group, in which a desk would be spawned.
+  if (!running_) co_return kube::fail(kube::Errc::stopped, "liqod is shutting down");
   // A replica that makes a record after that reads the Quota afterwards, so a Quota without a record is not waited for.
   std::set<kube::ObjectKey> quotas;
   for (const kube::ObjectKey& quota : context_.quotas->store().keys_in(tenant_namespace))

@@ -67,11 +67,11 @@ void QuotaMetrics::refresh() {
       }
       kube::Labels labels = of_slice;
       labels["resource"] = resource;
-      const double may = core::amount_of(quantity, resource),
-                   has = core::amount_of(core::amount(usage.used, resource), resource);
-      granted[labels] += may;
-      used[labels] += has;
-      free[labels] += std::max(0.0, may - has);
+      const double grant = core::amount_of(quantity, resource),
+                   use = core::amount_of(core::amount(usage.used, resource), resource);
+      granted[labels] += grant;
+      used[labels] += use;
+      free[labels] += std::max(0.0, grant - use);
     }
   }
   granted_.show(granted);

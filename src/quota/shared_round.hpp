@@ -13,7 +13,7 @@ namespace liqo::quota {
 /// A round of such work, and its result for all that wait. One thread.
 struct SharedRound {
   explicit SharedRound(const boost::asio::any_io_executor& executor) : over(executor) {}
-  kube::Result<void> result = kube::fail(kube::Errc::stopped, "whoever read what the slices hold was stopped");
+  kube::Result<void> result = kube::fail(kube::Errc::stopped, "the caller that did this for all was stopped");
   bool is_open = true;  ///< new callers may still wait for it
   kube::async::Event over;
 };

@@ -29,16 +29,18 @@ asio::awaitable<kube::Result<void>> UnrecordedUsers::list() {
   const auto round = std::make_shared<SharedRound>(context_.executor);
   const RoundUnderWay under_way(round);
   listing_ = round;
-  round->result = kube::fail(kube::Errc::timeout, "records went while the ShadowPods were read");
+  bool is_read = false;
   for (int attempt = 0; attempt < max_lists && !is_known(); ++attempt) {
     const UnrecordedVersions::Listing listing = context_.unrecorded.begin_list(context_.records->lists());
     const auto newest = co_await newest_shadow_pod(context_.replica_api, "");
     if (!newest) {
       round->result = kube::fail(newest.error(), "reading the ShadowPods");
-      break;
+      co_return round->result;
     }
-    if (context_.unrecorded.end_list(listing, *newest)) round->result = kube::Result<void>();
+    if (context_.unrecorded.end_list(listing, *newest)) is_read = true;
   }
+  round->result =
+      is_read ? kube::Result<void>() : kube::fail(kube::Errc::timeout, "records went while the ShadowPods were read");
   co_return round->result;
 }
 

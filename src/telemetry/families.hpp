@@ -189,20 +189,20 @@ inline constexpr MetricFamily metrics_tokens_refused{
 inline constexpr MetricFamily usage_scrapes{
     counter,
     "liqo_metric_agent_scrapes_total",
-    "Figures that consumers asked for and that were gathered for them, by outcome: told, or failed.",
+    "Usage that consumers asked for and that was gathered for them, by outcome: told, or failed.",
     {"outcome"}};
 inline constexpr MetricFamily usage_refused{counter, "liqo_metric_agent_refused_total",
-                                            "Requests for figures of another cluster, which were answered 403."};
+                                            "Requests for usage of another cluster, which were answered 403."};
 inline constexpr MetricFamily usage_unknown_callers{
     counter, "liqo_metric_agent_strangers_total",
-    "Requests for figures without the certificate of the front proxy, which were answered 401."};
+    "Requests for usage without the certificate of the front proxy, which were answered 401."};
 inline constexpr MetricFamily usage_kubelets{
     counter,
     "liqo_metric_agent_kubelets_asked_total",
     "Kubelets that were asked, by outcome: answered, silent (no answer in time), failed, or too_large.",
     {"outcome"}};
 inline constexpr MetricFamily usage_held{gauge, "liqo_metric_agent_held_bytes",
-                                         "Bytes of figures that are being gathered or told."};
+                                         "Bytes of usage that is being gathered or sent."};
 inline constexpr MetricFamily usage_lines_dropped{counter, "liqo_metric_agent_lines_dropped_total",
                                                   "Lines of kubelets that were too long to be read."};
 

@@ -50,9 +50,8 @@ ApiServiceKeeper::ApiServiceKeeper(ApiServiceContext context)
       controller_(context_.environment(), {.name = "metrics-api-service"},
                   [this](const kube::WorkKey&) { return reconcile(); }) {
   for (kube::InformerHandle* handle : {&services_, &space_, &front_proxy_map_})
-    handle->subscribe([this](const kube::ObjectKey&) { controller_.enqueue({.object = key}); },
-                      [this] { controller_.enqueue({.object = key}); });
-  api_servers_->subscribe([this](const kube::Change& change) {
+    controller_.watch(*handle, [](const kube::ObjectKey&) { return key; });
+  controller_.watch(api_servers_, [this](const kube::Change& change) {
     if (!change.changes(endpoints_of)) return;
     // Another API server may reach what the last one could not.
     other_servers_ = true;
@@ -99,9 +98,8 @@ core::ApiServiceSnapshot ApiServiceKeeper::look_at(const std::optional<kube::Obj
 }
 
 asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
-  // The reconcile is repeated once the certificate and the caches are complete.
-  if (ca_pem_.empty() || !services_->has_synced() || !space_->has_synced() || !front_proxy_map_->has_synced())
-    co_return kube::Outcome::done();
+  // The reconcile is repeated once there is a certificate.
+  if (ca_pem_.empty()) co_return kube::Outcome::done();
   auto found = services_->find(key);
   if (std::exchange(other_servers_, false)) memory_.withdrawn.reset();
   const core::ApiServiceSnapshot snapshot = look_at(found);
@@ -148,7 +146,7 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::write(std::optional<kube::
               wanted.uid().empty() ? co_await context_.leader_api.create(api::kinds::api_services, wanted)
                                    : co_await context_.leader_api.replace(api::kinds::api_services, wanted),
               "writing the APIService");
-  log_.info("wrote the APIService of consumers' figures");
+  log_.info("wrote the APIService of consumers' usage");
   services_->observe(std::move(stored));
   co_return kube::Result<void>();
 }
@@ -159,13 +157,13 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
   if (!removed && !removed.error().is_not_found())
     co_return kube::fail(std::move(removed.error()), "deleting the APIService");
   if (step == ApiServiceStep::remove_with_namespace) {
-    log_.info("deleted the APIService of consumers' figures: the namespace of this program is being removed");
+    log_.info("deleted the APIService of consumers' usage: the namespace of this program is being removed");
   } else if (step == ApiServiceStep::remove_without_front_proxy) {
-    log_.warn("deleted the APIService of consumers' figures, of which no API server could make use");
+    log_.warn("deleted the APIService of consumers' usage, of which no API server could make use");
   } else {
     std::string trouble = kube::printable(trouble_of(*found));
     log_.warn(
-        "deleted the APIService of consumers' figures for an hour: the API server does not reach what is behind it",
+        "deleted the APIService of consumers' usage for an hour: the API server does not reach what is behind it",
         {{"error", trouble}});
     co_await report(
         "APIService " + key.name + " is deleted for an hour, because the API server does not reach it, and " +

@@ -69,7 +69,7 @@ asio::awaitable<kube::Result<KubeletResponse>> KubeletClients::ask(std::string a
 asio::awaitable<void> KubeletClients::run() { co_await kube::async::finally(close_unused(), close_all()); }
 
 asio::awaitable<void> KubeletClients::close_unused() {
-  for (;;) {
+  while (true) {
     co_await clock_.sleep(look_pause);
     std::erase_if(clients_, [&](auto& entry) {
       auto& client = entry.second;

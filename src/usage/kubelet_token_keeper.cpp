@@ -8,8 +8,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The pauses after a refusal, which a person has to mend, between two doubts, and while there is no answer.
-constexpr kube::Duration long_pause = 1min, short_pause = 5s;
+/// The pause after a refusal, which a person has to mend. Within it a token is not doubted again.
+constexpr kube::Duration long_pause = 1min;
+/// The pause while the API server does not answer.
+constexpr kube::Duration short_pause = 5s;
 /// How long after a start a refusal may be due to an installation whose rights the API server does not know yet.
 constexpr kube::Duration settling_time = 1min;
 
@@ -24,7 +26,7 @@ void KubeletTokenKeeper::doubt(std::string_view token) {
 
 asio::awaitable<void> KubeletTokenKeeper::run() {
   begun_ = clock_.now();
-  for (;;) {
+  while (true) {
     const kube::Duration pause = co_await renew();
     doubted_.reset();
     static_cast<void>(co_await doubted_.wait_for(clock_, pause));
@@ -41,7 +43,7 @@ asio::awaitable<kube::Duration> KubeletTokenKeeper::renew() {
   if (!token) co_return log_failure(token.error());
   token_ = std::move(token->text);
   expires_ = asked_ + token->lifetime;
-  if (std::exchange(is_logged_, false)) log_.info("there is a token for kubelets: they are asked for figures");
+  if (std::exchange(is_logged_, false)) log_.info("there is a token for kubelets: they are asked for usage");
   co_return token->renew_after();
 }
 
@@ -49,7 +51,7 @@ kube::Duration KubeletTokenKeeper::log_failure(const kube::Failure& failure) {
   const bool is_refused = failure.is_permanent();
   if (is_refused || clock_.now() >= expires_) token_.clear();
   if (token_.empty() && !std::exchange(is_logged_, true))
-    log_.error("consumers are told no figures, because there is no token for kubelets",
+    log_.error("consumers get no usage, because there is no token for kubelets",
                {{"error", core::no_kubelet_token(ns_, failure)}});
   return is_refused && clock_.now() - begun_ >= settling_time ? long_pause : short_pause;
 }

@@ -78,8 +78,7 @@ kube::Result<std::uint16_t> MetricAgent::listen() {
                             log_.error("a request failed unexpectedly", {{"request", line}, {"error", what}});
                           }},
                   [this](const ServerRequest& request, ServerResponse& response) { return handle(request, response); });
-  auto port = server_->listen();
-  if (!port) return kube::fail(std::move(port.error()), "metric agent: port " + std::to_string(settings_.port));
+  KUBE_TRY(port, server_->listen(), "metric agent: port " + std::to_string(settings_.port));
   return port;
 }
 
@@ -130,28 +129,29 @@ void MetricAgent::use_front_proxy() {
 
 asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerResponse& response) {
   const std::string path(kube::path_of(request.target));
-  if (request.method != "GET") co_return co_await say(response, 405, "only GET is served here", {{"allow", "GET"}});
+  if (request.method != "GET")
+    co_return co_await send_text(response, 405, "only GET is served here", {{"allow", "GET"}});
   const core::admission::User user = core::proxied_user(front_proxy_, request.headers);
-  if (user.name.empty()) co_return co_await say(response, 401, "the front proxy names no user");
+  if (user.name.empty()) co_return co_await send_text(response, 401, "the front proxy names no user");
   if (auto document = core::metrics_api_document(path)) {
     static_cast<void>(co_await response.send(200, {{"content-type", "application/json"}}, std::move(*document)));
     co_return;
   }
   auto route = core::read_scrape_route(path);
-  if (!route) co_return co_await say(response, route.error().status, std::move(route.error().sentence));
+  if (!route) co_return co_await send_text(response, route.error().status, std::move(route.error().sentence));
   if (auto refusal = core::refuse_scrape(user, route->consumer)) {
     refused_.add();
     if (const auto held_back = refusals_.note(user.name, context_.clock.now()))
-      log_.warn("refused figures", {{"reason", refusal->sentence}, {"others_since", *held_back}});
-    co_return co_await say(response, refusal->status, std::move(refusal->sentence));
+      log_.warn("refused a request for usage", {{"reason", refusal->sentence}, {"others_since", *held_back}});
+    co_return co_await send_text(response, refusal->status, std::move(refusal->sentence));
   }
   if (token_.token().empty())
-    co_return co_await say(response, 500,
-                           "no kubelet is asked, for want of a token: liqoctl check says what is missing");
+    co_return co_await send_text(response, 500,
+                                 "no kubelet is asked, because there is no token: liqoctl check says what is missing");
   const auto text = co_await scraper_.scrape(std::move(route->consumer), std::move(route->kubelet_path));
   if (!text) {
     const int status = text.error().code() == kube::Errc::connect ? 500 : 503;
-    co_return co_await say(response, status, text.error().text());
+    co_return co_await send_text(response, status, text.error().text());
   }
   auto going = co_await response.start(200, {{"content-type", kube::net::metrics_text_type}});
   for (std::string_view rest = **text; going && !rest.empty(); rest.remove_prefix(std::min(piece, rest.size())))

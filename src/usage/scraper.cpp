@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view resource_path = "/metrics/resource";
 
 asio::awaitable<void> until_cancelled(kube::async::Clock& clock) {
-  for (;;) co_await clock.sleep(1h);
+  while (true) co_await clock.sleep(1h);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ Scraper::Scraper(const kube::Environment& environment, NodesOf nodes_of, Ask ask
   const auto kubelets = [&environment](const char* outcome) {
     return environment.metrics.counter(families::usage_kubelets, {{"outcome", outcome}});
   };
-  told_ = scrapes("told");
+  served_ = scrapes("told");
   failed_ = scrapes("failed");
   answered_ = kubelets("answered");
   silent_ = kubelets("silent");
@@ -147,7 +147,7 @@ asio::awaitable<void> Scraper::gather(Key key, std::shared_ptr<Entry> entry) {
 
 asio::awaitable<void> Scraper::answer(Key key, std::shared_ptr<Entry> entry) {
   entry->answer = co_await read(std::move(key));
-  (entry->answer ? told_ : failed_).add();
+  (entry->answer ? served_ : failed_).add();
   entry->done.set();
   // Callers that come during this time get the same answer at once. A stop cuts the time short.
   co_await clock_.sleep(settings_.fresh_for);
@@ -243,7 +243,7 @@ void Scraper::note(Reading& reading, core::NodeMetricLines& usage, const kube::R
       .add();
   const std::string text = kube::printable(failure.text());
   if (const auto held_back = failures_.note(usage.view().name + " " + text, clock_.now()))
-    log_.warn("a kubelet does not tell its figures: those of its pods are left out",
+    log_.warn("a kubelet sends no usage: its pods are left out",
               {{"node", usage.view().name}, {"error", text}, {"others_since", *held_back}});
   if (!reading.failure) reading.failure = kube::Failure(failure.code(), text).in("node " + usage.view().name);
   // Metrics that were read only in part would be wrong for some pods, so all of the node's are dropped.

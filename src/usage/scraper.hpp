@@ -87,7 +87,7 @@ class Scraper {
   ScrapeSettings settings_;
   kube::Log log_;
   kube::Repeats failures_;
-  kube::Counter told_, failed_, answered_, silent_, refused_, too_large_, lines_dropped_;
+  kube::Counter served_, failed_, answered_, silent_, refused_, too_large_, lines_dropped_;
   std::shared_ptr<Holdings> holdings_;  ///< outlives this object while texts are being read
   kube::async::Slots places_;           ///< for requests to kubelets
   std::map<std::string, std::weak_ptr<kube::async::Slots>> places_of_;  ///< those of each consumer

@@ -52,16 +52,16 @@ void AdmissionServer::route(std::string path, Decision decision) {
 
 asio::awaitable<void> AdmissionServer::handle(const ServerRequest& request, ServerResponse& response) {
   const auto found = routes_.find(kube::path_of(request.target));
-  if (found == routes_.end()) co_return co_await say(response, 404, "no kind is reviewed at this path");
+  if (found == routes_.end()) co_return co_await send_text(response, 404, "no kind is reviewed at this path");
   if (request.method != "POST")
-    co_return co_await say(response, 405, "an AdmissionReview is sent by POST", {{"allow", "POST"}});
+    co_return co_await send_text(response, 405, "an AdmissionReview is sent by POST", {{"allow", "POST"}});
   const kube::TimePoint began = clock_.now();
   const auto size = core::admission::review_size(request.body);
-  if (size && !response.hold(*size)) co_return co_await say(response, 503, "too many reviews at once; try again");
+  if (size && !response.hold(*size)) co_return co_await send_text(response, 503, "too many reviews at once; try again");
   auto review = size ? core::admission::decode_review(request.body) : std::unexpected(size.error());
   if (!review) {
     unreadable_.add();
-    co_return co_await say(response, 400, review.error().text());
+    co_return co_await send_text(response, 400, review.error().text());
   }
   if (!request.peer) review->caller = request.peer_address;
   review->bytes = request.body.size();
@@ -108,7 +108,7 @@ asio::awaitable<Answer> AdmissionServer::decide(const Route& route, const Reques
   if (kube::async::is_cancellation(thrown)) std::rethrow_exception(thrown);
   log_.error("a decision failed unexpectedly",
              {{"object", request.ns + "/" + request.name}, {"error", kube::async::describe(thrown)}});
-  Answer failed = Answer::unavailable("Liqo failed to decide; its log tells why");
+  Answer failed = Answer::unavailable("Liqo failed to decide; see its log");
   failed.code = 500;
   failed.reason = "InternalError";
   co_return failed;

@@ -70,7 +70,7 @@ Certificates::Certificates(const asio::any_io_executor& executor, kube::Api& rep
 
 asio::awaitable<void> Certificates::run() {
   co_await secrets_->wait_synced();
-  for (;;) {
+  while (true) {
     changed_.reset();
     auto next = co_await step();
     kube::Duration pause = retry;
@@ -102,15 +102,11 @@ asio::awaitable<kube::Result<kube::WallTime>> Certificates::step() {
 
 asio::awaitable<kube::Result<void>> Certificates::store(std::optional<kube::Object> secret,
                                                         const CertificateState& state) {
-  kube::Result<kube::Object> stored = kube::fail(kube::Errc::missing, "");
-  if (secret) {
-    const kube::Object wanted = write_certificate_secret(std::move(*secret), state);
-    stored = co_await replica_api_.replace(secrets, wanted);
-  } else {
-    kube::Object wanted = write_certificate_secret(kube::Object::make(secrets, key_), state);
-    wanted.tree()["type"] = "Opaque";
-    stored = co_await replica_api_.create(secrets, wanted);
-  }
+  const bool is_new = !secret;
+  kube::Object wanted =
+      write_certificate_secret(is_new ? kube::Object::make(secrets, key_) : std::move(*secret), state);
+  if (is_new) wanted.tree()["type"] = "Opaque";
+  auto stored = is_new ? co_await replica_api_.create(secrets, wanted) : co_await replica_api_.replace(secrets, wanted);
   if (stored) {
     log_.info("stored new certificates for API servers", {{"secret", key_.text()}});
     secrets_->observe(std::move(*stored));

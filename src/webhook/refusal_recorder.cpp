@@ -216,8 +216,7 @@ asio::awaitable<void> RefusalRecorder::flush() {
 asio::awaitable<kube::Result<void>> RefusalRecorder::store(std::string tenant, RefusalRing refused) {
   constexpr kube::Resource maps = kube::resources::config_maps;
   const kube::ObjectKey key{tenant, std::string(core::admission::refusals_config_map)};
-  kube::Result<kube::Object> stored = kube::fail(kube::Errc::missing, "");
-  for (int i = 0; i < max_tries; ++i) {
+  for (int tried = 1;; ++tried) {
     auto map = co_await context_.replica_api.get(maps, key);
     const bool is_new = !map && map.error().is_not_found();
     if (!map && !is_new) co_return std::unexpected(std::move(map.error()));
@@ -225,13 +224,13 @@ asio::awaitable<kube::Result<void>> RefusalRecorder::store(std::string tenant, R
     RefusalRing ring = RefusalRing::read(wanted);
     ring.add(refused, context_.clock.wall());
     ring.write(wanted);
-    stored = is_new ? co_await context_.replica_api.create(maps, wanted)
-                    : co_await context_.replica_api.replace(maps, wanted);
+    auto stored = is_new ? co_await context_.replica_api.create(maps, wanted)
+                         : co_await context_.replica_api.replace(maps, wanted);
     if (stored) co_return kube::Result<void>();
-    // Another replica was faster: its refusals stay.
-    if (!stored.error().is_already_exists() && !stored.error().is_conflict()) break;
+    // If another replica was faster, its refusals stay.
+    const bool was_outrun = stored.error().is_already_exists() || stored.error().is_conflict();
+    if (!was_outrun || tried == max_tries) co_return std::unexpected(std::move(stored.error()));
   }
-  co_return std::unexpected(std::move(stored.error()));
 }
 
 }  // namespace liqo::webhook

@@ -1,5 +1,6 @@
 #include "webhook/volume_movers.hpp"
 
+#include "kube/client/access_review.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace liqo::webhook {
@@ -19,15 +20,11 @@ bool is_askable(const kube::admission::User& user) {
 
 boost::asio::awaitable<kube::Result<bool>> may_move_volumes(kube::Api& api, kube::admission::User user) {
   const kube::Resource& volumes = api::kinds::volumes;
-  kube::Object review;
-  review.set_kind(kube::resources::subject_access_reviews);
-  review.mutable_spec() =
-      json::object{{"user", json::string(user.name)},
-                   {"groups", json::array(user.groups.begin(), user.groups.end())},
-                   {"resourceAttributes",
-                    json::object{{"version", volumes.version}, {"resource", volumes.plural}, {"verb", "patch"}}}};
-  KUBE_CO_TRY(answer, co_await api.post(kube::resources::subject_access_reviews, {}, {}, std::move(review.tree())));
-  co_return kube::bool_at(answer, {"status", "allowed"}) && !kube::bool_at(answer, {"status", "denied"});
+  json::object spec{{"user", json::string(user.name)},
+                    {"groups", json::array(user.groups.begin(), user.groups.end())},
+                    {"resourceAttributes",
+                     json::object{{"version", volumes.version}, {"resource", volumes.plural}, {"verb", "patch"}}}};
+  co_return co_await kube::has_access(api, std::move(spec));
 }
 
 }  // namespace liqo::webhook

@@ -87,8 +87,7 @@ kube::Result<std::uint16_t> Webhook::listen() {
   KUBE_TRY(tls, identity_.begin(std::move(pair)), "webhooks");
   server_ = std::make_unique<AdmissionServer>(context_, std::move(tls), std::move(settings));
   reviews_.add_to(*server_);
-  auto port = server_->listen();
-  if (!port) return kube::fail(std::move(port.error()), "webhooks: port " + std::to_string(settings_.port));
+  KUBE_TRY(port, server_->listen(), "webhooks: port " + std::to_string(settings_.port));
   return port;
 }
 

@@ -12,6 +12,7 @@
 namespace {
 
 using namespace liqo::kubelet;
+using namespace liqo::core::usage;
 
 constexpr std::size_t max_containers = 8;
 

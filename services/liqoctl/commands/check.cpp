@@ -12,6 +12,7 @@
 #include "installation/installed.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/client/access_review.hpp"
 #include "kube/net/tls/x509.hpp"
 #include "liqo/api/auth_params.hpp"
 #include "liqo/api/kinds.hpp"
@@ -314,15 +315,10 @@ asio::awaitable<void> Checkup::look_at_usage() {
 }
 
 asio::awaitable<std::optional<bool>> Checkup::may(std::string account, kube::json::object attributes) {
-  const kube::Resource& resource = kube::resources::subject_access_reviews;
-  Object review;
-  review.set_kind(resource);
-  review.mutable_spec() =
-      kube::json::object{{"user", "system:serviceaccount:" + cluster_.liqo_namespace() + ":" + account},
-                         {"resourceAttributes", std::move(attributes)}};
-  const auto answer = co_await cluster_.api().post(resource, {}, {}, kube::json::object(review.tree()));
-  if (!answer) co_return std::nullopt;
-  co_return kube::bool_at(*answer, {"status", "allowed"});
+  kube::json::object spec{{"user", "system:serviceaccount:" + cluster_.liqo_namespace() + ":" + account},
+                          {"resourceAttributes", std::move(attributes)}};
+  const auto allowed = co_await kube::has_access(cluster_.api(), std::move(spec));
+  co_return allowed ? std::optional(*allowed) : std::nullopt;
 }
 
 asio::awaitable<void> Checkup::look_at_usage_account() {
@@ -456,16 +452,15 @@ asio::awaitable<Result<void>> check(Session& session) {
 }  // namespace
 
 void add_check(CommandLine& line) {
-  line.command(line.root(),
-               {"check", "Check that the installation of Liqo works, and say what to do where it does not"},
+  line.command(line.root(), {"check", "Check that the installation of Liqo works, and say what to do if it does not"},
                {.namespaces = Namespaces::liqo,
                 .clusters = Clusters::one_or_two,
                 .prints = Prints::objects,
                 .examples = "  liqoctl check\n"
                             "  liqoctl check --remote-kubeconfig milan.yaml\n"
                             "  liqoctl check -o json\n"
-                            "The remote cluster is asked for its version and its time, where one is named.\n"
-                            "Ends with 1 where something is not well. Nothing is changed."},
+                            "The remote cluster is asked for its version and its time, if one is named.\n"
+                            "Ends with 1 if something is not well. Nothing is changed."},
                [](Session& session) { return check(session); });
 }
 

@@ -160,7 +160,7 @@ Candidates candidates_of(const ListedKind& kind) {
 
 /// The flags that choose objects of the kind.
 void add_choice(cli::Command app, const ListedKind& kind, const std::shared_ptr<GetFlags>& flags) {
-  app.option("name", flags->names, "Names; all where none is given").type_name("NAME");
+  app.option("name", flags->names, "Names; all if none is given").type_name("NAME");
   // A namespace may be offloaded to several peers.
   if (kind.resource != liqo::api::kinds::namespace_offloadings)
     app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");

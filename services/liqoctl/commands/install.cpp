@@ -85,7 +85,7 @@ asio::awaitable<Result<json::object>> look_at_platform(Session& session, model::
   }
   json::object values = model::platform_values(platform, objects);
   if (kube::array_at(json::value(values), {"ipam", "podCIDRs"}).empty())
-    session.output().warn("", "this cluster does not tell the range of its pods: peers are told that of --pod-cidr");
+    session.output().warn("", "this cluster does not report the range of its pods: peers get that of --pod-cidr");
   co_return values;
 }
 
@@ -272,7 +272,7 @@ void add_install(CommandLine& line) {
     return {};
   };
   app.option("platform", read,
-             "kubeadm, k3s or openshift: takes over what such a cluster tells of itself (ranges of pods)")
+             "kubeadm, k3s or openshift: takes over what such a cluster reports of itself (ranges of pods)")
       .type_name("PLATFORM");
   app.flag("--print", flags->print, "Print the manifests, and ask no cluster");
   app.flag("--dry-run", flags->dry_run, "Show what would change in the cluster; nothing is written");

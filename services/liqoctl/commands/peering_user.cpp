@@ -9,6 +9,7 @@
 #include "core/peering/kubeconfig.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/hex.hpp"
+#include "kube/client/access_review.hpp"
 #include "kube/net/auth/infer_config.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/names.hpp"
@@ -107,17 +108,14 @@ asio::awaitable<Result<void>> make_room(Session& session, Cluster& cluster, cons
 /// Waits until the API server grants the user its rights. It learns of a binding by a watch, so it would refuse a user
 /// who peers at once. If the caller may not ask about rights, it does not wait.
 asio::awaitable<void> wait_in_force(Session& session, Cluster& cluster, std::string user, std::string ns) {
-  const kube::Resource& resource = kube::resources::subject_access_reviews;
   const json::object attributes{
       {"group", kinds::tenants.group}, {"resource", kinds::tenants.plural}, {"verb", "get"}, {"namespace", ns}};
-  kube::Object review;
-  review.set_kind(resource);
-  review.mutable_spec() = json::object{{"user", user}, {"resourceAttributes", attributes}};
+  const json::object spec{{"user", user}, {"resourceAttributes", attributes}};
   // Lives in this frame until the last probe has ended.
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   const std::function<asio::awaitable<Result<WaitState>>()> probe = [&]() -> asio::awaitable<Result<WaitState>> {
-    KUBE_CO_TRY(answer, co_await cluster.api().post(resource, {}, {}, json::object(review.tree())));
-    co_return WaitState{.done = kube::bool_at(answer, {"status", "allowed"}), .seen = "they are not known yet"};
+    KUBE_CO_TRY(has_rights, co_await kube::has_access(cluster.api(), spec));
+    co_return WaitState{.done = has_rights, .seen = "they are not known yet"};
   };
   const kube::Deadline deadline{std::min(session.deadline().at, cluster.clock().now() + rights_patience)};
   // The kubeconfig works a moment later in any case.

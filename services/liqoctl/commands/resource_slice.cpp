@@ -125,7 +125,7 @@ void add_resource_slice(CommandLine& line) {
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::slices, .aliases = aliases},
       [removal](Session& session) { return delete_slices(session, *removal); });
   removed.option("name", removal->names, "Names of slices").required().type_name("NAME");
-  removed.option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
+  removed.option("--remote-cluster-id", removal->provider, "ID of the provider, if the name is not unique")
       .type_name("ID");
   removed.flag("--wait", removal->wait, "Wait until it is gone (default true)");
 }

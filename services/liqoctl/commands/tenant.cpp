@@ -73,7 +73,7 @@ void add_tenant(CommandLine& line) {
                     .examples = "  liqoctl generate tenant --remote-cluster-id milan --nonce \"$NONCE\" > tenant.yaml"},
                    [flags](Session& session) { return generate_tenant(session, *flags); });
   add_remote_cluster_id(printed, flags->peer, "ID of the provider");
-  printed.option("--nonce", flags->nonce, "The provider's nonce; that of the last time where none is given")
+  printed.option("--nonce", flags->nonce, "The provider's nonce; that of the last time if none is given")
       .type_name("TEXT")
       .check([](const std::string& text) -> Result<void> {
         if (core::is_nonce(text)) return {};

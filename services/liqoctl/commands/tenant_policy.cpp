@@ -75,9 +75,10 @@ void report(Session& session, const Cluster& cluster, const Object& ns, const Re
 
 /// The consumer's tenant namespace, by its labels: consumers choose the names of their Tenants, and may have none yet.
 asio::awaitable<Result<std::string>> find_namespace(Cluster& cluster, std::string consumer) {
-  Result<std::string> named = kube::fail(Errc::missing, "");
-  if (liqo::core::is_cluster_id(consumer)) named = co_await cluster.existing_tenant_namespace(consumer);
-  if (named || named.error().code() != Errc::missing) co_return named;
+  if (liqo::core::is_cluster_id(consumer)) {
+    auto named = co_await cluster.existing_tenant_namespace(consumer);
+    if (named || named.error().code() != Errc::missing) co_return named;
+  }
   KUBE_CO_TRY(known, co_await cluster.list(kube::resources::namespaces, "",
                                            liqo::core::marked_tenant_namespaces().label_selector));
   co_return kube::fail(Errc::missing, model::unknown_consumer(consumer, known));

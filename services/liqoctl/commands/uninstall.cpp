@@ -80,7 +80,7 @@ void add_uninstall(CommandLine& line) {
                     .timeout = std::chrono::minutes(10),
                     .examples = "  liqoctl uninstall\n"
                                 "Refused while there are peers or offloaded namespaces, which are named.\n"
-                                "It can be run again, and goes on where it was."},
+                                "It can be run again, and resumes."},
                    [flags](Session& session) { return uninstall(session, *flags); });
   app.flag("--check", flags->check, "Only look whether something stands in the way; nothing is removed");
   app.flag("--prepare", flags->prepare,

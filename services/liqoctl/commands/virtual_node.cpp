@@ -36,7 +36,7 @@ asio::awaitable<Result<void>> take_slice(Cluster& cluster, model::VirtualNodeReq
                                             " (liqoctl get resourceslice lists what there is)");
   if (!liqo::api::ResourceSlice(*slice).is_accepted(liqo::api::slice_conditions::resources))
     co_return kube::fail(Errc::missing, "the provider has not accepted ResourceSlice " + name +
-                                            ": liqoctl describe resourceslice " + name + " tells why");
+                                            ": liqoctl describe resourceslice " + name + " shows why");
   KUBE_CO_TRY(identity, co_await cluster.find(kinds::identities, {request.ns, "resourceslice-" + name}));
   if (!identity)
     co_return kube::fail(
@@ -176,7 +176,7 @@ void add_virtual_node(CommandLine& line) {
       {.writes = true, .timeout = std::chrono::minutes(2), .argument = Candidates::virtual_nodes, .aliases = aliases},
       [removal](Session& session) { return delete_nodes(session, *removal); });
   removed.option("name", removal->names, "Names of virtual nodes").required().type_name("NAME");
-  removed.option("--remote-cluster-id", removal->provider, "ID of the provider, where the name is not unique")
+  removed.option("--remote-cluster-id", removal->provider, "ID of the provider, if the name is not unique")
       .type_name("ID");
   removed.flag("--wait", removal->wait, "Wait until it is gone (default true)");
 }

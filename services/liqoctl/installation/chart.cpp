@@ -15,7 +15,7 @@ std::string unpack(std::span<const unsigned char> gzip) {
   kube::wire::GzipDecoder decoder;
   decoder.feed(std::string(gzip.begin(), gzip.end()));
   std::string text;
-  for (;;) {
+  while (true) {
     auto block = decoder.take();
     if (!block) throw std::logic_error("the chart in this program cannot be unpacked: " + block.error().text());
     if (block->empty()) return text;

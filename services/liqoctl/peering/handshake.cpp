@@ -180,11 +180,10 @@ asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair,
   KUBE_CO_TRY(key, co_await read_key(*pair.consumer));
 
   core::TenantOrder order{.tenant_namespace = away, .consumer = pair.consumer_id, .signature = {}};
-  auto tenant = core::forge_tenant(order, key);
-  if (!tenant) co_return std::unexpected(std::move(tenant.error()));
-  KUBE_CO_TRY(there, co_await pair.provider->find(kinds::tenants, tenant->key()), pair.provider->scope());
+  KUBE_CO_TRY(tenant, core::forge_tenant(order, key));
+  KUBE_CO_TRY(there, co_await pair.provider->find(kinds::tenants, tenant.key()), pair.provider->scope());
   Object admitted;
-  if (there && is_settled(*there, *tenant)) {
+  if (there && is_settled(*there, tenant)) {
     session.output().info(pair.provider->scope(), "Tenant " + pair.consumer_id + " is admitted already");
     admitted = std::move(*there);
   } else {
@@ -193,9 +192,8 @@ asio::awaitable<Result<void>> authenticate(Session& session, Session::Pair pair,
                 co_await obtain_signature(session, *pair.consumer,
                                           {.tenant_namespace = home, .provider = pair.provider_id, .nonce = nonce}));
     order.signature = std::move(signature);
-    tenant = core::forge_tenant(order, key);
-    if (!tenant) co_return std::unexpected(std::move(tenant.error()));
-    KUBE_CO_TRY(done, co_await admit_tenant(session, *pair.provider, std::move(*tenant)));
+    KUBE_CO_TRY(signed_tenant, core::forge_tenant(order, key));
+    KUBE_CO_TRY(done, co_await admit_tenant(session, *pair.provider, std::move(signed_tenant)));
     admitted = std::move(done);
   }
 

@@ -19,7 +19,7 @@ namespace {
 
 /// The pause between two lines of a wait, the time until the reason is first looked for, the pause between two such
 /// looks, and the patience for one.
-constexpr kube::Duration tell_pause = std::chrono::seconds(10), first_question = std::chrono::seconds(2),
+constexpr kube::Duration report_pause = std::chrono::seconds(10), first_question = std::chrono::seconds(2),
                          question_pause = std::chrono::seconds(5), answer_patience = std::chrono::seconds(3);
 
 /// Whether a failure may pass by itself, because nothing was decided yet.
@@ -64,7 +64,7 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait,
   const auto started = clock.now();
   kube::Duration pause = std::chrono::milliseconds(10);
   std::string seen, why;
-  kube::TimePoint tell_at = started + tell_pause, ask_at = started + first_question;
+  kube::TimePoint report_at = started + report_pause, ask_at = started + first_question;
   while (true) {
     auto found = co_await look();
     if (found && found->done) co_return Result<void>();
@@ -86,8 +86,8 @@ asio::awaitable<Result<void>> wait_for(Cluster& cluster, Wait wait,
       co_return kube::fail(kube::Errc::timeout,
                            "gave up waiting for " + what + " after " + text::age(clock.now() - started) +
                                (seen.empty() ? "" : "; last seen: " + seen) + (why.empty() ? "" : " (" + why + ")"));
-    if (clock.now() >= tell_at) {
-      tell_at = clock.now() + tell_pause;
+    if (clock.now() >= report_at) {
+      report_at = clock.now() + report_pause;
       cluster.output().still(cluster.scope(), "waiting for " + what, seen, clock.now() - started);
     }
     co_await clock.sleep_until(std::min(clock.now() + pause, deadline.at));

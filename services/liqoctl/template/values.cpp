@@ -66,7 +66,7 @@ kube::Result<void> set_value(json::object& values, std::string_view assignment, 
       if (part.ends_with(']'))
         return kube::fail(Errc::unsupported, "elements of lists are not set by number: give the whole list, " +
                                                  part.substr(0, part.find('[')) +
-                                                 "={a,b}, or, where its elements are maps, a file of values (-f)");
+                                                 "={a,b}, or, if its elements are maps, a file of values (-f)");
       if (path.empty()) {
         (*at)[part] = std::move(value);
         break;

@@ -55,7 +55,7 @@ asio::awaitable<Result<void>> ClaimSwitch::give(const MoveRecord& record, std::s
   if (claim.annotation(annotations::takes_volume) != volume)
     co_return kube::fail(Errc::invalid_input, "there is a claim " + moved_.key().text() +
                                                   " that somebody else has made meanwhile. Nothing has been deleted: "
-                                                  "look what it has, and remove it where it has nothing; the data is "
+                                                  "look what it has, and remove it if it has nothing; the data is "
                                                   "in PersistentVolume " +
                                                   volume + ", and the same command goes on with that");
   const std::function<WaitState(const Object*)> look = [](const Object* one) {
@@ -115,7 +115,7 @@ asio::awaitable<Result<void>> ClaimSwitch::finish(MoveRecord record, std::string
   KUBE_CO_TRYV(co_await moved_.remove_volume(copy));
   cluster_.output().success(cluster_.scope(), moved_.words() + " is now at node " + record.node);
   if (moved_.asked().keep_source && kept)
-    moved_.say("what it was copied from stays: claim " + kept->key.text() + " in " + cluster_in_words(kept->cluster) +
+    moved_.log("what it was copied from stays: claim " + kept->key.text() + " in " + cluster_in_words(kept->cluster) +
                ", PersistentVolume " + record.source);
   co_return Result<void>();
 }
@@ -130,13 +130,13 @@ asio::awaitable<Result<bool>> ClaimSwitch::resume() {
 
 asio::awaitable<Result<bool>> ClaimSwitch::go_on(MoveRecord record, std::string copy) {
   if (record.verified) {
-    moved_.say("an earlier move to node " + record.node + " goes on: the copy was compared");
+    moved_.log("an earlier move to node " + record.node + " goes on: the copy was compared");
     KUBE_CO_TRYV(co_await finish(record, copy));
     co_return record.node == moved_.asked().node;
   }
   KUBE_CO_TRY(claim, co_await cluster_.find(kinds::claims, moved_.key()));
   if (!claim || claim->is_deleting() || claim->uid() != record.uid) {
-    moved_.say("an earlier move was interrupted before its copy was compared: the claim gets its volume back");
+    moved_.log("an earlier move was interrupted before its copy was compared: the claim gets its volume back");
     KUBE_CO_TRYV(co_await remove_carriers(moved_));
     KUBE_CO_TRYV(co_await give(record, record.source, record.former_node));
     // The record is removed first: a crash after that leaves only an unused volume.

@@ -58,7 +58,7 @@ asio::awaitable<Result<void>> Mover::carry(model::MoveRecord& record, VolumeCopy
   KUBE_CO_TRYV(co_await switch_.lock(record, copy.volume()));
   KUBE_CO_TRY(after, co_await copy.state());
   if (before != after) {
-    moved_.say("files have changed since the copy was begun: they are copied again");
+    moved_.log("files have changed since the copy was begun: they are copied again");
     KUBE_CO_TRYV(co_await copy.copy());
     KUBE_CO_TRY(at_last, co_await copy.state());
     if (after != at_last)
@@ -77,7 +77,7 @@ asio::awaitable<Result<void>> Mover::give_up(kube::Failure failure, std::string 
                                                  " comes back when the same command is run again; its "
                                                  "data is in PersistentVolume " +
                                                  source);
-  (void)co_await remove_carriers(moved_);
+  static_cast<void>(co_await remove_carriers(moved_));
   if (switch_.is_noted())
     co_return kube::fail(failure.code(),
                          failure.text() + ". Claim " + claim +

@@ -15,6 +15,8 @@ std::string random_name(kube::Random& random) {
   return "liqoctl-" + std::to_string(random.next()) + "-" + std::to_string(random.next());
 }
 
+std::string_view holder_of(const Object& lease) { return kube::string_at(lease.spec(), {"holderIdentity"}); }
+
 }  // namespace
 
 MoveLock::MoveLock(Cluster& cluster, asio::any_io_executor executor, kube::ObjectKey lease)
@@ -43,25 +45,23 @@ asio::awaitable<Result<void>> MoveLock::acquire() {
     return kube::fail(Errc::invalid_input,
                       "another move of this claim is under way (" + kube::printable(by) + "): wait until it has ended");
   };
-  auto found = co_await cluster_.find(resources::leases, key_);
-  if (!found) co_return std::unexpected(std::move(found.error()));
-  if (*found) {
+  KUBE_CO_TRY(found, co_await cluster_.find(resources::leases, key_));
+  if (found) {
     // A change of the Lease shows that its holder is alive. Its times do not, because clocks may differ.
-    const std::string seen((*found)->resource_version());
+    const std::string seen(found->resource_version());
     cluster_.output().doing(cluster_.scope(), "looking whether an earlier move of this claim still goes on");
     const kube::TimePoint until = cluster_.clock().now() + term;
-    while (*found && (*found)->resource_version() == seen && cluster_.clock().now() < until) {
+    while (found && found->resource_version() == seen && cluster_.clock().now() < until) {
       co_await cluster_.clock().sleep(std::chrono::seconds(1));
-      found = co_await cluster_.find(resources::leases, key_);
-      if (!found) co_return std::unexpected(std::move(found.error()));
+      KUBE_CO_TRY(again, co_await cluster_.find(resources::leases, key_));
+      found = std::move(again);
     }
-    if (*found && (*found)->resource_version() != seen)
-      co_return is_taken(kube::string_at((*found)->spec(), {"holderIdentity"}));
+    if (found && found->resource_version() != seen) co_return is_taken(holder_of(*found));
   }
-  Object lease = *found ? std::move(**found) : Object::make(resources::leases, key_);
-  auto written = co_await write(std::move(lease), !*found);
+  const bool is_new = !found;
+  auto written = co_await write(is_new ? Object::make(resources::leases, key_) : std::move(*found), is_new);
   if (!written && (written.error().is_conflict() || written.error().is_already_exists()))
-    co_return is_taken("since now");
+    co_return is_taken("it has just begun");
   if (written) tasks_.spawn(renew());
   co_return written;
 }
@@ -71,15 +71,21 @@ asio::awaitable<void> MoveLock::renew() {
     co_await cluster_.clock().sleep(renewal);
     auto written = co_await write(lease_, false);
     if (written || (!written.error().is_conflict() && !written.error().is_not_found())) continue;
-    is_lost_ = true;
-    co_return;
+    // The answer to an earlier write may have been lost, so the version that conflicts may be our own.
+    auto found = co_await cluster_.find(resources::leases, key_);
+    if (!found) continue;
+    if (!*found || holder_of(**found) != holder_) {
+      is_lost_ = true;
+      co_return;
+    }
+    lease_ = std::move(**found);
   }
 }
 
 asio::awaitable<void> MoveLock::release() {
   co_await tasks_.stop();
   if (!lease_.name().empty() && is_held())
-    (void)co_await cluster_.api().remove(resources::leases, key_, {.uid = std::string(lease_.uid())});
+    static_cast<void>(co_await cluster_.api().remove(resources::leases, key_, {.uid = std::string(lease_.uid())}));
 }
 
 }  // namespace liqoctl

@@ -1,5 +1,5 @@
 // One move of a claim at a time: a Lease that is renewed while the move goes on.
-// Tested by test/cluster/tried/test_applications.py.
+// Tested by test/unit/liqoctl/volumes/move_lock_test.cpp and test/cluster/tried/test_applications.py.
 #pragma once
 
 #include "kube/async/task_group.hpp"
@@ -20,6 +20,7 @@ class MoveLock {
   bool is_held() const;
 
  private:
+  /// Until another move is seen to hold the Lease. If it cannot be read, is_held() ends after its term.
   asio::awaitable<void> renew();
   asio::awaitable<Result<void>> write(Object lease, bool is_new);
 

@@ -76,24 +76,22 @@ asio::awaitable<Result<Object>> volume_of(MovedClaim& moved, const Object& claim
   if (volume_name.empty())
     co_return kube::fail(Errc::invalid_input,
                          "claim " + moved.key().text() + " has no volume yet: its first pod decides where it is");
-  auto volume = co_await moved.existing(kinds::volumes, {"", volume_name});
-  if (!volume) co_return std::unexpected(std::move(volume.error()));
+  KUBE_CO_TRY(volume, co_await moved.existing(kinds::volumes, {"", volume_name}));
   // A claim can name any volume of the cluster.
-  if (phase_of(claim) != "Bound" || !liqo::core::storage::is_volume_of(*volume, claim))
+  if (phase_of(claim) != "Bound" || !liqo::core::storage::is_volume_of(volume, claim))
     co_return kube::fail(Errc::invalid_input, "claim " + moved.key().text() + " is not bound to PersistentVolume " +
                                                   volume_name + ", which it names");
-  co_return volume;
+  co_return std::move(volume);
 }
 
 asio::awaitable<Result<std::string>> find_image(MovedClaim& moved) {
   if (!moved.asked().image.empty()) co_return moved.asked().image;
   Cluster& cluster = moved.cluster();
-  auto image = co_await read_liqod_image(cluster);
-  if (!image) co_return std::unexpected(std::move(image.error()));
-  if (image->empty())
+  KUBE_CO_TRY(image, co_await read_liqod_image(cluster));
+  if (image.empty())
     co_return kube::fail(Errc::missing, "there is no Deployment of liqod in namespace " + cluster.liqo_namespace() +
                                             " to take the image from: name one with --image");
-  co_return image;
+  co_return std::move(image);
 }
 
 /// Warns which pods will find no node once the data is in the cluster of this node.

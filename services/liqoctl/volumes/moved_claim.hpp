@@ -33,7 +33,7 @@ class MovedClaim {
     return {ns_, model::move_name(asked_.claim) + (carrier == model::Carrier::writes ? "-to" : "-from")};
   }
   std::string words() const { return "the volume of claim " + key().text(); }
-  void say(const std::string& what) { cluster_.output().info(cluster_.scope(), what); }
+  void log(const std::string& what) { cluster_.output().info(cluster_.scope(), what); }
 
   /// The time at which the whole command must be over.
   kube::Deadline deadline() const { return deadline_; }

@@ -34,11 +34,11 @@ class Running {
                                        .command = program_.command,
                                        .streams = {.in = with_input, .out = true, .err = true}};
     auto connected = co_await kube::connect_remote_command(cluster_.upgrader(), cluster_.clock(), std::move(request));
-    if (!connected) co_return told(std::move(connected.error()));
+    if (!connected) co_return in_pod(std::move(connected.error()));
     command_ = std::move(*connected);
     tasks_.spawn(command_->run());
     if (auto ready = co_await command_->ready(cluster_.clock().deadline_in(std::chrono::seconds(30))); !ready)
-      co_return told(std::move(ready.error()));
+      co_return in_pod(std::move(ready.error()));
     listener_.spawn(listen());
     co_return Result<void>();
   }
@@ -51,15 +51,15 @@ class Running {
   /// Waits until it has ended. Its output must have been read.
   asio::awaitable<Result<void>> end() {
     auto status = co_await command_->result();
-    if (!status) co_return told(std::move(status.error()));
+    if (!status) co_return in_pod(std::move(status.error()));
     co_await listener_.join();
     auto result = kube::wire::decode_result(command_->connection().version(), *status);
-    if (!result) co_return told(std::move(result.error()));
+    if (!result) co_return in_pod(std::move(result.error()));
     using Kind = kube::wire::CommandResult::Kind;
     // The session has failed, not the program.
-    if (result->kind == Kind::failed) co_return told(kube::Failure(Errc::closed, kube::printable(result->message)));
+    if (result->kind == Kind::failed) co_return in_pod(kube::Failure(Errc::closed, kube::printable(result->message)));
     if (result->kind != Kind::success)
-      co_return told(kube::Failure(Errc::invalid_input, words_.empty() ? result->message : words()));
+      co_return in_pod(kube::Failure(Errc::invalid_input, words_.empty() ? result->message : words()));
     if (!words_.empty()) cluster_.output().warn(cluster_.scope(), words());
     co_return Result<void>();
   }
@@ -87,7 +87,7 @@ class Running {
     }
     return out;
   }
-  std::unexpected<kube::Failure> told(kube::Failure failure) const {
+  std::unexpected<kube::Failure> in_pod(kube::Failure failure) const {
     return kube::fail(std::move(failure), "in pod " + program_.pod.text());
   }
 

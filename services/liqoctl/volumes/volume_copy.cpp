@@ -141,8 +141,8 @@ asio::awaitable<Result<std::string>> VolumeCopy::state() {
   auto state = co_await run_program(cluster_, moved_.deadline(), program(Carrier::reads, {"state"}));
   for (int attempt = 1; !state && state.error().code() == Errc::closed && attempt < max_attempts; ++attempt)
     state = co_await run_program(cluster_, moved_.deadline(), program(Carrier::reads, {"state"}));
-  if (!state) co_return kube::fail(std::move(state.error()), "looking at the files of " + moved_.words());
-  co_return state;
+  KUBE_CO_TRY(seen, std::move(state), "looking at the files of " + moved_.words());
+  co_return std::move(seen);
 }
 
 asio::awaitable<Result<void>> VolumeCopy::copy() {
@@ -181,7 +181,7 @@ asio::awaitable<Result<void>> VolumeCopy::copy_once() {
               co_await compare_programs(cluster_, moved_.deadline(), program(Carrier::reads, list),
                                         program(Carrier::writes, list)),
               "comparing the copy with " + moved_.words());
-  moved_.say("copied, and compared " + model::counted(compared, "file or directory", "files and directories"));
+  moved_.log("copied, and compared " + model::counted(compared, "file or directory", "files and directories"));
   co_return Result<void>();
 }
 

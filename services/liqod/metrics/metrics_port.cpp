@@ -99,7 +99,7 @@ asio::awaitable<void> MetricsPort::run() {
 
 asio::awaitable<void> MetricsPort::keep_certificate() {
   int failed_looks = 0;
-  for (;;) {
+  while (true) {
     co_await clock_.sleep(pause);
     if (settings_.certificate_path.empty() && clock_.wall() < renewal_) continue;
     auto pair = settings_.certificate_path.empty() ? make_certificate() : read_certificate();
@@ -133,19 +133,20 @@ asio::awaitable<void> MetricsPort::handle(const ServerRequest& request, ServerRe
     refusal = Refusal{404, "not found; there is /metrics"};
   } else if (request.method != "GET" && request.method != "HEAD") {
     refusal = Refusal{405, "only GET is served here"};
+    more.emplace_back("allow", "GET, HEAD");
   } else if (settings_.secure) {
     if (auto admitted = co_await admit(request); !admitted) {
       refusal = std::move(admitted.error());
       // Callers without rights can cause any number of refusals.
       if (const auto held_back = refusals_.note(refusal->sentence, clock_.now()))
-        log_.warn("refused to tell the metrics", {{"address", request.peer_address},
-                                                  {"status", refusal->status},
-                                                  {"reason", refusal->sentence},
-                                                  {"others_since", *held_back}});
+        log_.warn("refused a request for metrics", {{"address", request.peer_address},
+                                                    {"status", refusal->status},
+                                                    {"reason", refusal->sentence},
+                                                    {"others_since", *held_back}});
       if (refusal->status == 401) more.emplace_back("www-authenticate", "Bearer");
     }
   }
-  if (refusal) co_return co_await kube::net::say(response, refusal->status, refusal->sentence, std::move(more));
+  if (refusal) co_return co_await kube::net::send_text(response, refusal->status, refusal->sentence, std::move(more));
   // A client that has gone needs no response.
   static_cast<void>(co_await response.send(200, {{"content-type", kube::net::metrics_text_type}},
                                            std::string(text_.read(clock_.now()))));

@@ -14,7 +14,7 @@ namespace liqod {
 /// How /metrics and the health port name peers.
 enum class PeerNames : std::uint8_t {
   shown,
-  numbered  ///< each peer is "peer-<n>", and keeps its number as long as the process lives
+  numbered  ///< each peer is "peer-<n>", and keeps its number as long as metrics name it
 };
 
 /// The seconds of CPU that this thread has used.

@@ -32,7 +32,7 @@ Answer decide(const Request& request) {
 asio::awaitable<void> review(const kube::net::ServerRequest& request, kube::net::ServerResponse& response) {
   const auto asked = kube::admission::decode_review(request.body);
   if (!asked) {
-    co_await kube::net::say(response, 400, asked.error().text());
+    co_await kube::net::send_text(response, 400, asked.error().text());
     co_return;
   }
   static_cast<void>(co_await response.send(200, {{"content-type", "application/json"}},

@@ -140,7 +140,7 @@ def test_what_a_kind_of_cluster_tells_of_itself_is_taken_over(
         assert ("runAsUser" in daemon["securityContext"]) == (platform != "openshift")
         return [word for word in daemon["containers"][0]["args"] if word.startswith("--pod-cidr=")]
 
-    unknown = "does not tell the range of its pods"
+    unknown = "does not report the range of its pods"
     assert ranges("kubeadm", words=unknown) == []
     manager = busybox("kube-controller-manager")
     manager["metadata"]["labels"] = {"component": "kube-controller-manager"}

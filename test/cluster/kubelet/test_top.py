@@ -256,12 +256,12 @@ def test_a_provider_that_tells_no_figures_raises_no_alert(three: Three, promethe
     def told() -> bool:
         for path, error in errors.items():
             text = three.text("turin", path)
-            assert text.startswith("# cluster turin does not tell what pods use: ") and f"\n{error} 1\n" in text, text
+            assert text.startswith("# cluster turin does not report what pods use: ") and f"\n{error} 1\n" in text, text
         return True
 
     wait_for(told, SOON, "the node to say that there are no figures")
     code, words = three.asked("turin", "/stats/summary")
-    assert code == 503 and words.startswith("cluster turin does not tell what pods use: "), words
+    assert code == 503 and words.startswith("cluster turin does not report what pods use: "), words
     for error in errors.values():
         seen = f'{error}{{node="turin"}} == 1'
         wait_for(lambda e=seen: prometheus.query(e), SOON, "Prometheus to know that there are none", interval=1)

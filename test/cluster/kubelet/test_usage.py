@@ -199,7 +199,7 @@ def test_a_silent_node_costs_its_own_pods_only(provider: Provider) -> None:
     assert provider.pods_of("corinth") == PODS["corinth"]
     assert delphi.daemon.metrics()[silent] == before
     delphi.cluster.cordon(real, False)
-    assert "does not tell its figures" in delphi.daemon.log()
+    assert "a kubelet sends no usage" in delphi.daemon.log()
 
 
 @contextmanager
@@ -316,7 +316,7 @@ def test_with_the_chart_of_before_nothing_is_told_and_nothing_shown(provider: Pr
     try:
         with telling(delphi, f"{delphi.name}-fake-0", cluster.authority, "\n") as shown:
             delphi.daemon.restart()
-            refused = "no kubelet is asked, for want of a token: liqoctl check says what is missing\n"
+            refused = "no kubelet is asked, because there is no token: liqoctl check says what is missing\n"
             wait_for(lambda: provider.ask("troy", "troy") == (500, refused), 60, "figures to be refused")
             stays(lambda: not shown and provider.ask("troy", "troy") == (500, refused), 5, "the refusal")
             assert times_told() == told_before + 1

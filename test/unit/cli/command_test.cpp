@@ -48,6 +48,15 @@ TEST_CASE_FIXTURE(Fixture, "a number stays within its bounds, and the help shows
   CHECK(mistake({"--port", "x"}) == "--port: Value x not in range 1 to 65535");
 }
 
+TEST_CASE_FIXTURE(Fixture, "a flag with one value that is given again is a mistake") {
+  std::uint16_t port = 80;
+  std::string name;
+  app.number("--port", port, {.least = 1, .most = 65535}, "where");
+  app.option("-n,--name", name, "which");
+  CHECK(mistake({"--port", "1", "--port", "2"}) == "--port is given twice");
+  CHECK(mistake({"-n", "a", "--name", "b", "-n", "c"}) == "--name is given 3 times");
+}
+
 TEST_CASE_FIXTURE(Fixture, "a flag that is neither true nor false is a mistake") {
   std::optional<bool> on;
   app.flag("--on", on, "whether");

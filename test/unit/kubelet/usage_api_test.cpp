@@ -185,10 +185,10 @@ TEST_CASE("what a provider lacks is said in one sentence; Prometheus has no aler
       "# HELP container_scrape_error 1 if there was an error while getting container metrics, 0 otherwise\n"
       "# TYPE container_scrape_error gauge\ncontainer_scrape_error 1\n";
   const std::pair<int, const char*> answers[] = {
-      {404, "cluster milan does not tell what pods use: it serves no metrics.liqo.io (words of it)"},
+      {404, "cluster milan does not report what pods use: it serves no metrics.liqo.io (words of it)"},
       {403, "cluster milan does not let this cluster read what its pods use: words of it"},
-      {500, "cluster milan cannot tell now what pods use: words of it"},
-      {503, "cluster milan cannot tell now what pods use: words of it"},
+      {500, "cluster milan cannot send now what pods use: words of it"},
+      {503, "cluster milan cannot send now what pods use: words of it"},
   };
   const std::pair<Endpoint, const char*> pages[] = {
       {Endpoint::metrics, ""},
@@ -256,7 +256,7 @@ TEST_CASE("a hundred megabytes cost one refusal, or a cut, and no memory") {
       for (const std::string& piece : world.response.writes) CHECK(piece.size() < 100'000);
     } else {
       CHECK(world.response.status == 503);
-      CHECK(world.response.body == "cluster milan tells more than 1 MiB of what pods use");
+      CHECK(world.response.body == "cluster milan sends more than 1 MiB of what pods use");
     }
   }
 }
@@ -278,7 +278,7 @@ TEST_CASE("series that are made up by the thousand fill nobody who scrapes the n
   world.said = {series(3'001, "one")};
   world.ask(Endpoint::metrics_cadvisor);
   CHECK(world.response.status == 503);
-  CHECK(world.response.body == "cluster milan tells more than 3000 series of 2 pods");
+  CHECK(world.response.body == "cluster milan sends more than 3000 series of 2 pods");
   // An answer that was begun is cut, so that it does not look complete.
   world.said = std::vector<std::string>(10, series(1, "one") + "m{namespace=\"shop\",pod=\"two\",made=\"" +
                                                 std::string(40'000, 'x') + "\"} 1\n" + series(499, "two"));

@@ -8,6 +8,7 @@
 namespace {
 
 using namespace liqo::kubelet;
+using namespace liqo::core::usage;
 
 const kube::ObjectKey web{"shop", "web"};
 

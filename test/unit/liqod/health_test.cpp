@@ -43,5 +43,7 @@ TEST_CASE("nothing else is there, and where peers have numbers none is named") {
   world.waiting = "cluster milan has not answered yet";
   CHECK(world.ask("/readyz").body == "not ready\n");
   CHECK(world.ask("/metrics").status == 404);
-  CHECK(world.ask("/healthz", "POST").status == 405);
+  const FakeResponse posted = world.ask("/healthz", "POST");
+  CHECK(posted.status == 405);
+  CHECK(posted.header("allow") == "GET, HEAD");
 }

@@ -54,8 +54,18 @@ struct SlowWrites : LedgerFixture {
     REQUIRE(reaches([&] { return result.has_value(); }));
     return *result;
   }
-  static boost::asio::awaitable<void> settle_into(QuotaLedger& ledger, std::optional<kube::Result<void>>& result) {
-    result = co_await ledger.settle("liqo-tenant-rome");
+  static boost::asio::awaitable<void> settle_into(QuotaLedger& ledger, std::optional<kube::Result<void>>& result,
+                                                  std::string tenant_namespace = "liqo-tenant-rome") {
+    result = co_await ledger.settle(std::move(tenant_namespace));
+  }
+  /// Delays the lists of a kind.
+  void hold_lists(std::string_view plural) {
+    transport.holds = [this,
+                       plural = std::string(plural)](const kube::HttpRequest& request) -> boost::asio::awaitable<void> {
+      if (request.verb != "list" || request.resource != plural) co_return;
+      ++held;
+      co_await simulator.clock().sleep(2s);
+    };
   }
   std::string held_cpu() {
     const auto by_user = ledger.held_by("rome", "liqo-tenant-rome");
@@ -256,6 +266,43 @@ TEST_CASE("slices of a consumer that ask for more together share a round, and th
   CHECK(milan.settle());
   CHECK(milan.lists == 2);
   CHECK(milan.simulator.clock().now() - asked >= left);
+  milan.stop();
+}
+
+TEST_CASE("who waits for ShadowPods that another caller reads learns that this caller was stopped") {
+  SlowWrites milan;
+  milan.start();
+  milan.hold_lists("shadowpods");
+  std::optional<kube::Result<void>> result, none;
+  kube::async::TaskGroup reader(milan.simulator.executor());
+  reader.spawn(SlowWrites::settle_into(milan.ledger, none));
+  static_cast<void>(milan.simulator.run_for(500ms));
+  REQUIRE(milan.held == 1);
+  milan.spawn(SlowWrites::settle_into(milan.ledger, result, "liqo-tenant-turin"));
+  static_cast<void>(milan.simulator.run_for(500ms));
+  REQUIRE(milan.held == 1);
+  REQUIRE_FALSE(result);
+  milan.simulator.run(reader.stop());
+  REQUIRE(milan.reaches([&] { return result.has_value(); }));
+  REQUIRE_FALSE(result->has_value());
+  CHECK(result->error().code() == kube::Errc::stopped);
+  milan.stop();
+}
+
+TEST_CASE("who settles while the ledger ends opens no desk") {
+  SlowWrites milan;
+  milan.start();
+  REQUIRE(milan.admits(milan.shadow("web-0", "3")));
+  milan.hold_lists("quotas");
+  std::optional<kube::Result<void>> result;
+  milan.spawn(SlowWrites::settle_into(milan.ledger, result));
+  static_cast<void>(milan.simulator.run_for(500ms));
+  REQUIRE(milan.held == 1);
+  milan.stop_ledger();
+  REQUIRE_FALSE(result);
+  REQUIRE(milan.reaches([&] { return result.has_value(); }));
+  REQUIRE_FALSE(result->has_value());
+  CHECK(result->error().code() == kube::Errc::stopped);
   milan.stop();
 }
 

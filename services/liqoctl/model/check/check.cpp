@@ -71,7 +71,7 @@ std::int64_t replicas_of(const kube::Object& deployment) { return kube::int_at(d
 }  // namespace
 
 Finding judge_clock(std::optional<std::chrono::seconds> ahead) {
-  if (!ahead) return open("clock", "the API server does not tell the time");
+  if (!ahead) return open("clock", "the API server does not send its time");
   if (core::settle_clock(std::chrono::seconds(0), *ahead).count() == 0)
     return good("clock", "the clocks of the API server and of this machine agree");
   return bad("clock", "the API server's clock is " + text::age(std::chrono::abs(*ahead)) +
@@ -185,7 +185,7 @@ Finding judge_versions(std::string_view here, std::string_view peer, std::string
   std::string told = "liqoctl " + std::string(program);
   if (!here.empty()) told += ", liqod " + shown(here);
   if (!peer.empty()) told += ", liqod of the peer " + shown(peer);
-  if (here.empty() && peer.empty()) return open("versions", told + ", and no Deployment tells that of liqod");
+  if (here.empty() && peer.empty()) return open("versions", told + ", and no Deployment names that of liqod");
   if (differs(here) || differs(peer))
     return bad("versions", told + ": bring the older ones up to date, and use the liqoctl of the same release");
   return good("versions", told);
@@ -241,7 +241,7 @@ Finding judge_sharing(const kube::Object* config_map, const std::vector<kube::Ob
       add("Tenant " + tenant.key().text() + ", " + read.error().text());
   if (wrong.empty()) return good("settings", "what this cluster shares can be read");
   return bad("settings", wrong +
-                             ": what they said before holds on, or where liqod has started since, nothing new is "
+                             ": what they said before holds on, or if liqod has started since, nothing new is "
                              "granted: correct them");
 }
 

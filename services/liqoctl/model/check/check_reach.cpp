@@ -82,14 +82,15 @@ ApiServerAddress told_address(const kube::Object* deployment, const std::vector<
 Finding judge_address(const ApiServerAddress& address, std::string_view trouble) {
   constexpr std::string_view about = "API server";
   const std::string mend = "; give the one that consumers reach with --api-server-url (value apiServer.address)";
-  if (address.url.empty()) return bad(about, "no control-plane node tells its address" + mend);
+  if (address.url.empty()) return bad(about, "no control-plane node reports its address" + mend);
   const std::string url = shown(address.url);
   const auto read = kube::wire::parse_server_url(address.url);
   if (!read) return bad(about, url + " is no address" + mend);
   if (is_loopback(read->host)) return bad(about, url + " leads every consumer to itself" + mend);
   if (address.through_proxy) return open(about, "consumers reach " + url + " through the proxy that they were given");
   if (!trouble.empty())
-    return bad(about, url + " is what consumers are told, and does not answer here: " + shown(trouble) + mend);
+    return bad(about,
+               url + " is the address that consumers are given, and does not answer here: " + shown(trouble) + mend);
   return good(about, "answers at " + url + ", the address that consumers are given");
 }
 
@@ -159,12 +160,11 @@ Finding judge_usage(const kube::Object* deployment, const UsageSnapshot& snapsho
                 "consumers see no metrics of their pods, because this API server has no front-proxy CA: start it with "
                 "--requestheader-client-ca-file and --proxy-client-cert-file, or set metricAgent.enabled=false");
   if (!api_service)
-    return bad(about,
-               "there is no APIService " + name +
-                   ": liqod writes it when it leads, and takes it away for an hour where the API server does not "
-                   "reach its port " +
-                   shown(port) + ": kubectl describe service -n " + std::string(ns) + " " +
-                   std::string(core::metric_agent_service) + " or the log of liqod says why");
+    return bad(about, "there is no APIService " + name +
+                          ": liqod writes it when it leads, and takes it away for an hour if the API server does not "
+                          "reach its port " +
+                          shown(port) + ": kubectl describe service -n " + std::string(ns) + " " +
+                          std::string(core::metric_agent_service) + " or the log of liqod says why");
   const json::object& spec = api_service->spec();
   const std::string_view service_ns = string_at(spec, {"service", "namespace"}),
                          service = string_at(spec, {"service", "name"});

@@ -102,7 +102,7 @@ class Comparison {
     else if (before && after && before->is_array() && after->is_array())
       compare_lists(path, before->get_array(), after->get_array());
     else
-      tell(path, before, after);
+      note(path, before, after);
   }
 
  private:
@@ -143,7 +143,7 @@ class Comparison {
         left.erase(other);
         made.push_back({&after[i], &fresh_shown.get_array()[i]});
       }
-    tell_entries(path, gone, made);
+    note_entries(path, gone, made);
   }
 
   /// An entry of a list, and the part of it that may be shown.
@@ -152,7 +152,7 @@ class Comparison {
   };
 
   /// Entries that are maps, or long, are compared with the entry in the same place. Others are removed or added.
-  void tell_entries(const std::string& path, const std::vector<Entry>& gone, const std::vector<Entry>& made) {
+  void note_entries(const std::string& path, const std::vector<Entry>& gone, const std::vector<Entry>& made) {
     if (gone.empty() && made.empty()) lines.push_back(path + ": in another order");
     const auto is_compared = [](const Entry& one) {
       return one.item->is_object() || text_of(*one.shown).size() > max_shown;
@@ -162,7 +162,7 @@ class Comparison {
       const Entry* after = i < made.size() ? &made[i] : nullptr;
       if (before && after && is_compared(*before) && is_compared(*after)) {
         if (before->item->is_string() || after->item->is_string())
-          tell(path + "[]", before->shown, after->shown);
+          note(path + "[]", before->shown, after->shown);
         else
           compare(path + "[]", before->item, after->item);
         continue;
@@ -172,7 +172,7 @@ class Comparison {
     }
   }
 
-  void tell(const std::string& path, const json::value* before, const json::value* after) {
+  void note(const std::string& path, const json::value* before, const json::value* after) {
     const std::string old = before ? text_of(*before) : std::string(none);
     const std::string fresh = after ? text_of(*after) : std::string(none);
     if (old == fresh)

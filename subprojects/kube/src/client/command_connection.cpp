@@ -91,7 +91,7 @@ bool CommandConnection::is_full() const {
 
 asio::awaitable<void> CommandConnection::read_loop() {
   std::string buffer(read_size, '\0');
-  for (;;) {
+  while (true) {
     // Once over, what still comes is thrown away, but it is read: see max_listening.
     while (is_full() && !over_.is_set()) {
       emptied_.reset();
@@ -159,7 +159,7 @@ void CommandConnection::take_events() {
 }
 
 asio::awaitable<void> CommandConnection::write_loop() {
-  for (;;) {
+  while (true) {
     while (auto frame = codec_->next_output()) {
       sending_ = true;
       auto written = co_await stream_->write(*frame);

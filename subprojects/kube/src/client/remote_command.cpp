@@ -86,7 +86,7 @@ asio::awaitable<Result<void>> RemoteCommand::resize(wire::TerminalSize size) {
 
 asio::awaitable<Result<std::string>> RemoteCommand::result() {
   std::string status;
-  for (;;) {
+  while (true) {
     auto piece = co_await connection_->read(wire::CommandChannel::error);
     if (!piece) {
       // A Status that arrived whole counts, however rudely the connection ended after it.

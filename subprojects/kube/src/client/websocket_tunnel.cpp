@@ -20,7 +20,7 @@ WebSocketTunnel::WebSocketTunnel(std::unique_ptr<net::ByteStream> under, std::fu
 // What comes is read into the reader's buffer, and what of it belongs to messages moves to its front: nothing is held
 // here.
 asio::awaitable<Result<std::size_t>> WebSocketTunnel::read_some(std::span<char> buffer) {
-  for (;;) {
+  while (true) {
     if (failure_) co_return std::unexpected(*failure_);
     if (ended_) co_return 0;
     auto got = co_await under_->read_some(buffer);

@@ -5,6 +5,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "asked_pause.hpp"
+#include "cancel_when_lost.hpp"
 #include "kube/async/finally.hpp"
 #include "kube/async/timeout.hpp"
 #include "kube/runtime/informer_set.hpp"
@@ -29,12 +30,6 @@ double seconds(Duration duration) { return std::chrono::duration<double>(duratio
 TimePoint due_after(TimePoint now, Duration delay) {
   const TimePoint due = now + delay;
   return delay < lazy_from ? due : TimePoint(std::chrono::ceil<std::chrono::seconds>(due.time_since_epoch()));
-}
-
-/// Another replica may work on the same keys soon.
-asio::awaitable<void> cancel_when_lost(Leadership& leadership, async::TaskGroup& workers) {
-  co_await leadership.wait_lost();
-  workers.cancel();
 }
 
 }  // namespace

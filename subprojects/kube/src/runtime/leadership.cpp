@@ -4,6 +4,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
+#include "cancel_when_lost.hpp"
 #include "kube/async/task_group.hpp"
 
 namespace kube {
@@ -18,15 +19,6 @@ void Leadership::set_leading(bool leading) {
   }
 }
 
-namespace {
-
-asio::awaitable<void> end_when_lost(Leadership& leadership, async::TaskGroup& group) {
-  co_await leadership.wait_lost();
-  group.cancel();
-}
-
-}  // namespace
-
 asio::awaitable<void> run_while_leading(Leadership& leadership, std::function<asio::awaitable<void>()> work) {
   while (true) {
     co_await leadership.wait_leading();
@@ -36,7 +28,7 @@ asio::awaitable<void> run_while_leading(Leadership& leadership, std::function<as
       throw boost::system::system_error(asio::error::operation_aborted);
     async::TaskGroup group(co_await asio::this_coro::executor);
     group.spawn(work());
-    group.spawn(end_when_lost(leadership, group));
+    group.spawn(cancel_when_lost(leadership, group));
     co_await group.join();
   }
 }

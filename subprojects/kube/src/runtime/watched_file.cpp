@@ -11,7 +11,7 @@ Result<std::string> WatchedFile::read() const {
 }
 
 boost::asio::awaitable<void> WatchedFile::watch(std::function<void(std::string)> use) {
-  for (;;) {
+  while (true) {
     co_await clock_.sleep(pause_);
     if (auto text = read()) use(std::move(*text));
   }

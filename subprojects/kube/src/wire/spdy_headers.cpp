@@ -54,7 +54,7 @@ Result<SpdyHeaders> parse_block(std::string_view rest) {
     KUBE_TRY(name, take_string(rest));
     KUBE_TRY(value, take_string(rest));
     std::string_view values = value;
-    for (;;) {
+    while (true) {
       const std::size_t end = values.find('\0');
       headers.emplace_back(name, values.substr(0, end));
       if (end == std::string_view::npos) break;
@@ -142,7 +142,7 @@ Result<std::string> SpdyHeaderDecoder::inflate(std::string_view block) {
   wake();
   stream_->next_in = bytes_of(block);
   stream_->avail_in = static_cast<uInt>(block.size());
-  for (;;) {
+  while (true) {
     stream_->next_out = reinterpret_cast<Bytef*>(piece.data());
     stream_->avail_out = static_cast<uInt>(piece.size());
     const int done = ::inflate(stream_.get(), Z_SYNC_FLUSH);

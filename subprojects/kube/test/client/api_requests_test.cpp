@@ -95,14 +95,14 @@ TEST_CASE("what the arguments of a call refer to is read at the call, not when i
   for (std::string* each : {&ns, &subresource, &manager}) std::ranges::fill(*each, 'x');
   kind = resources::nodes;
   object = Object();
-  (void)world.run(std::move(got));
-  (void)world.run(std::move(removed));
-  (void)world.run(std::move(listed));
-  (void)world.run(std::move(watched));
-  (void)world.run(std::move(applied));
-  (void)world.run(std::move(replaced));
-  (void)world.run(std::move(collected));
-  (void)world.run(std::move(posted));
+  static_cast<void>(world.run(std::move(got)));
+  static_cast<void>(world.run(std::move(removed)));
+  static_cast<void>(world.run(std::move(listed)));
+  static_cast<void>(world.run(std::move(watched)));
+  static_cast<void>(world.run(std::move(applied)));
+  static_cast<void>(world.run(std::move(replaced)));
+  static_cast<void>(world.run(std::move(collected)));
+  static_cast<void>(world.run(std::move(posted)));
   const std::string pods = "/api/v1/namespaces/shop/pods";
   std::vector<std::string> targets;
   for (const HttpRequest& each : world.transport.requests) targets.push_back(each.target);
@@ -172,8 +172,8 @@ TEST_CASE("a collection is deleted however long the answer is") {
 
 TEST_CASE("writes take the fence along, for whoever sends them later") {
   World world;
-  (void)world.run(world.api.get(resources::pods, {"shop", "web"}));
-  (void)world.run(world.api.remove(resources::pods, {"shop", "web"}));
+  static_cast<void>(world.run(world.api.get(resources::pods, {"shop", "web"})));
+  static_cast<void>(world.run(world.api.remove(resources::pods, {"shop", "web"})));
   REQUIRE(world.transport.requests.size() == 2);
   CHECK_FALSE(world.transport.requests[0].may_send);
   REQUIRE(world.transport.requests[1].may_send);

@@ -59,7 +59,7 @@ struct Session {
 
 asio::awaitable<std::string> read_all(CommandConnection& connection, Channel channel) {
   std::string all;
-  for (;;) {
+  while (true) {
     auto piece = co_await connection.read(channel);
     if (!piece) co_return all + "|" + piece.error().text();
     if (piece->empty()) co_return all;
@@ -131,7 +131,7 @@ TEST_CASE("a reader that does not read stops the writer at bounded memory, and n
       co_await s.clock.sleep(10min);
       CHECK(written < 300 * 1024);
       std::size_t read = 0;
-      for (;;) {
+      while (true) {
         auto piece = co_await s.client.read(Channel::out);
         REQUIRE(piece);
         if (piece->empty()) break;

@@ -95,7 +95,7 @@ struct World {
 
   /// The server's side of `cat`: echoes until the end of stdin, then exits with 7.
   static asio::awaitable<void> cat(CommandConnection& peer) {
-    for (;;) {
+    while (true) {
       auto piece = co_await peer.read(Channel::in);
       if (!piece || piece->empty()) break;
       CHECK(co_await peer.write(Channel::out, *piece));
@@ -219,9 +219,9 @@ TEST_CASE("a server that forbids GETs is asked by POST first, for an hour") {
   CHECK(tried(true) == "GET POST ");
   CHECK(tried(true) == "POST ");
   CHECK(tried(false) == "POST ");
-  (void)world.simulator.run_for(std::chrono::minutes(61));
+  static_cast<void>(world.simulator.run_for(std::chrono::minutes(61)));
   CHECK(tried(true) == "GET POST ");
-  (void)world.simulator.run_for(std::chrono::minutes(61));
+  static_cast<void>(world.simulator.run_for(std::chrono::minutes(61)));
   CHECK(tried(false) == "GET ");
   CHECK(tried(false) == "GET ");
   // What SPDY is refused by GET may be given.

@@ -31,7 +31,7 @@ struct World {
   asio::awaitable<std::string> read_all() {
     std::string all;
     std::string buffer(7, '\0');
-    for (;;) {
+    while (true) {
       auto got = co_await tunnel.read_some(buffer);
       if (!got) co_return all + "|" + got.error().text();
       if (*got == 0) co_return all;

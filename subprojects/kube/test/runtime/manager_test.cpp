@@ -73,7 +73,7 @@ class Process {
       int& count;
     };
     const Running here(running);
-    for (;;) co_await simulator_.clock().sleep(1h);
+    while (true) co_await simulator_.clock().sleep(1h);
   }
 
   Simulator& simulator_;

@@ -79,7 +79,7 @@ std::string output(SpdySession& session) {
 
 /// Moves frames between two sessions until neither has any.
 void exchange(SpdySession& a, SpdySession& b) {
-  for (;;) {
+  while (true) {
     const std::string there = output(a);
     if (!there.empty()) CHECK(b.feed(there));
     const std::string back = output(b);

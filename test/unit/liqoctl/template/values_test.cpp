@@ -28,7 +28,7 @@ TEST_CASE("values are set by path, as Helm does") {
   json::object scratch;
   const auto by_number = chart::set_value(scratch, "l[0].a=1");
   CHECK(by_number.error().text().ends_with(
-      "give the whole list, l={a,b}, or, where its elements are maps, a file of values (-f)"));
+      "give the whole list, l={a,b}, or, if its elements are maps, a file of values (-f)"));
 }
 
 TEST_CASE("later values are put over earlier ones, and all over the chart's") {

@@ -68,7 +68,9 @@ TEST_CASE("what is not there is nobody's business, and costs no review") {
   World world;
   CHECK(world.ask("prometheus", "/healthz").status == 404);
   CHECK(world.ask("prometheus", "/metrics/", "GET").status == 404);
-  CHECK(world.ask("prometheus", "/metrics", "POST").status == 405);
+  const FakeResponse posted = world.ask("prometheus", "/metrics", "POST");
+  CHECK(posted.status == 405);
+  CHECK(posted.header("allow") == "GET, HEAD");
   CHECK(world.home.transport.requests.empty());
 }
 

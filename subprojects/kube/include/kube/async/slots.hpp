@@ -32,7 +32,7 @@ class Slots {
 
   /// Waits until a slot is free. Cancellation (terminal) throws operation_aborted.
   asio::awaitable<Slot> take();
-  /// How many callers wait for a slot.
+  /// How many callers wait for a slot: for tests.
   std::size_t waiting() const;
 
  private:

@@ -89,13 +89,13 @@ inline constexpr MetricFamily held_bytes{
     gauge, "kube_informer_bytes", "Bytes of JSON held in stores.", {"cluster", "resource"}, handles};
 inline constexpr MetricFamily watch_age{gauge,
                                         "kube_informer_watch_age_seconds",
-                                        "Seconds since the watch that has been silent for longest last told anything.",
+                                        "Seconds since the watch that has been silent for longest last sent anything.",
                                         {"cluster", "resource"},
                                         handles};
 inline constexpr MetricFamily history_checks{
     counter,
     "kube_history_checks_total",
-    "Questions to a server after an interruption whether it still has the history that its watches told, by verdict.",
+    "Questions to a server after an interruption whether it still has the history that its watches sent, by verdict.",
     {"cluster", "verdict"},
     handles};
 inline constexpr MetricFamily budget_bytes{

@@ -103,7 +103,8 @@ class Http2Session {
   void cancel(http2::StreamId stream);
   /// Asks the peer for a sign of life: its answer is an event PingAck.
   void ping(std::uint64_t payload);
-  /// Says goodbye: the peer gets a GOAWAY, streams end.
+  /// Says goodbye: the peer gets a GOAWAY, streams end. The library itself only closes the connection; this is for
+  /// whoever uses a session alone.
   void terminate();
 
   /// True once the peer or terminate() has ended the taking of new streams.

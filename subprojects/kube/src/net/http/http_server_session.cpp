@@ -281,7 +281,7 @@ asio::awaitable<bool> HttpServer::Impl::serve_one(Session& session, ServerReques
   if (!session.stream) co_return false;
   if (answer.finished()) co_return answer.keep_alive();
   auto finished = co_await async::with_timeout(clock, answer.finish(), options.header_timeout);
-  co_return finished && *finished&& answer.keep_alive();
+  co_return finished.has_value() && *finished&& answer.keep_alive();
 }
 
 }  // namespace kube::net

@@ -135,7 +135,7 @@ asio::awaitable<error_code> TlsSocket::handshake(Role role) {
   } else {
     SSL_set_accept_state(tls_.get());
   }
-  for (;;) {
+  while (true) {
     if (!socket_.is_open()) co_return closed();
     ERR_clear_error();
     error_code error;
@@ -178,7 +178,7 @@ asio::awaitable<error_code> TlsSocket::write(std::string_view bytes) {
     co_await give_way(writes_);
     const std::string_view record = bytes.substr(0, max_record);
     bytes.remove_prefix(record.size());
-    for (;;) {
+    while (true) {
       if (!socket_.is_open()) co_return closed();
       // Waits within a record are for the same bytes again.
       more_ = !bytes.empty();

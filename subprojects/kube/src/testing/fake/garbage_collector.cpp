@@ -91,12 +91,12 @@ void FakeGarbageCollector::attend(const Place& place) {
     DeleteOptions options;
     options.uid = uid_of(*object);
     options.propagation = Propagation::background;
-    (void)server_.remove(resource_of(place), place.second, options, actor);
+    static_cast<void>(server_.remove(resource_of(place), place.second, options, actor));
     return;
   }
-  (void)server_.update(
+  static_cast<void>(server_.update(
       {resource_of(place), place.second},
-      [&alive](json::object& next) { next["metadata"].as_object()["ownerReferences"] = alive; }, actor);
+      [&alive](json::object& next) { next["metadata"].as_object()["ownerReferences"] = alive; }, actor));
 }
 
 void FakeGarbageCollector::finish_foreground(const Place& place, const json::object& object) {
@@ -110,7 +110,7 @@ void FakeGarbageCollector::finish_foreground(const Place& place, const json::obj
     if (is_deleting(*child)) continue;
     DeleteOptions options;
     options.uid = uid_of(*child);
-    (void)server_.remove(resource_of(dependent), dependent.second, options, actor);
+    static_cast<void>(server_.remove(resource_of(dependent), dependent.second, options, actor));
   }
   if (!blocked) drop_finalizer(place, "foregroundDeletion");
 }
@@ -119,7 +119,7 @@ void FakeGarbageCollector::orphan_dependents(const Place& place, const json::obj
   const std::string uid = uid_of(object);
   const std::set<Place> dependents = dependents_[uid];
   for (const Place& dependent : dependents)
-    (void)server_.update(
+    static_cast<void>(server_.update(
         {resource_of(dependent), dependent.second},
         [&uid](json::object& next) {
           json::array kept;
@@ -127,12 +127,12 @@ void FakeGarbageCollector::orphan_dependents(const Place& place, const json::obj
             if (string_at(owner, {"uid"}) != uid) kept.push_back(owner);
           next["metadata"].as_object()["ownerReferences"] = std::move(kept);
         },
-        actor);
+        actor));
   drop_finalizer(place, "orphan");
 }
 
 void FakeGarbageCollector::drop_finalizer(const Place& place, std::string_view finalizer) {
-  (void)server_.update(
+  static_cast<void>(server_.update(
       {resource_of(place), place.second},
       [finalizer](json::object& next) {
         json::array kept;
@@ -140,7 +140,7 @@ void FakeGarbageCollector::drop_finalizer(const Place& place, std::string_view f
           if (!have.is_string() || have.get_string() != finalizer) kept.push_back(have);
         next["metadata"].as_object()["finalizers"] = std::move(kept);
       },
-      actor);
+      actor));
 }
 
 }  // namespace kube::testing

@@ -118,9 +118,9 @@ Tree FakeKubelet::pod(const ObjectKey& key, std::string_view uid) {
 }
 
 void FakeKubelet::write_status(const ObjectKey& key, const std::function<void(json::object&)>& change) {
-  (void)server_.update(
+  static_cast<void>(server_.update(
       {resources::pods, key, "status"}, [&change](json::object& next) { change(ensure_object(next, "status")); },
-      actor);
+      actor));
 }
 
 void FakeKubelet::start(const ObjectKey& key, const std::string& uid) {
@@ -237,7 +237,7 @@ void FakeKubelet::stop(const ObjectKey& key, const std::string& uid) {
                                DeleteOptions options;
                                options.uid = uid;
                                options.grace_period_seconds = 0;
-                               (void)server_.remove(resources::pods, key, options, actor);
+                               static_cast<void>(server_.remove(resources::pods, key, options, actor));
                              });
 }
 

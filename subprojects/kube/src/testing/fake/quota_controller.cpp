@@ -73,8 +73,8 @@ void FakeQuotaController::count(const std::string& ns) {
     }
     const json::object status{{"hard", hard}, {"used", std::move(used)}};
     if (object_at(*quota, {"status"}) == status) continue;
-    (void)server_.update(
-        {resource_quotas, key, "status"}, [&status](json::object& next) { next["status"] = status; }, actor);
+    static_cast<void>(server_.update(
+        {resource_quotas, key, "status"}, [&status](json::object& next) { next["status"] = status; }, actor));
   }
 }
 

@@ -61,14 +61,15 @@ void FakeReplicaSet::reconcile() {
     if (!is_finished(*pod) && !is_deleting(*pod)) active.push_back(pod);
   }
   const int have = static_cast<int>(active.size());
-  for (int i = have; i < replicas_; ++i) (void)server_.create(resources::pods, template_, actor);
+  for (int i = have; i < replicas_; ++i) static_cast<void>(server_.create(resources::pods, template_, actor));
   for (int i = replicas_; i < have; ++i) {
     const Tree& pod =
         active[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(active.size()) - 1))];
     DeleteOptions options;
     options.uid = string_at(*pod, {"metadata", "uid"});
     // The same pod may be drawn twice; the change it makes brings the next reconcile.
-    (void)server_.remove(resources::pods, {ns_, std::string(string_at(*pod, {"metadata", "name"}))}, options, actor);
+    static_cast<void>(
+        server_.remove(resources::pods, {ns_, std::string(string_at(*pod, {"metadata", "name"}))}, options, actor));
   }
 }
 

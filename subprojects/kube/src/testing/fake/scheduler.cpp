@@ -28,16 +28,16 @@ void FakeScheduler::consider(const ObjectKey& key, const std::string& uid) {
     return;
   }
   const json::object binding{{"target", json::object{{"kind", "Node"}, {"name", node}}}};
-  (void)server_.handle(request::create_subresource(resources::pods, key, "binding", json::serialize(binding)),
-                       "scheduler");
+  static_cast<void>(server_.handle(
+      request::create_subresource(resources::pods, key, "binding", json::serialize(binding)), "scheduler"));
   const std::string now = format_time(simulator_.clock().wall());
-  (void)server_.update(
+  static_cast<void>(server_.update(
       {resources::pods, key, "status"},
       [&now](json::object& next) {
         ensure_array(ensure_object(next, "status"), "conditions")
             .push_back(json::object{{"type", "PodScheduled"}, {"status", "True"}, {"lastTransitionTime", now}});
       },
-      "scheduler");
+      "scheduler"));
 }
 
 }  // namespace kube::testing

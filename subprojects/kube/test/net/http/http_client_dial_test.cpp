@@ -231,9 +231,9 @@ TEST_CASE("an upgrade that is refused for its credentials is tried again with wh
                       [&tokens](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
                         tokens.emplace_back(request.header("authorization"));
                         if (tokens.back() == "Bearer token-2") {
-                          (void)co_await response.upgrade({{"upgrade", "ECHO/1"}});
+                          static_cast<void>(co_await response.upgrade({{"upgrade", "ECHO/1"}}));
                         } else {
-                          (void)co_await response.send(401, {}, "who is that?");
+                          static_cast<void>(co_await response.send(401, {}, "who is that?"));
                         }
                       });
     const auto port = server.listen();

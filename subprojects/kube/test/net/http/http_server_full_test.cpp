@@ -14,7 +14,7 @@ using namespace kube::net;
 namespace {
 
 asio::awaitable<void> echo(const ServerRequest& request, ServerResponse& response) {
-  (void)co_await response.send(200, {}, request.target + " " + std::to_string(request.body.size()));
+  static_cast<void>(co_await response.send(200, {}, request.target + " " + std::to_string(request.body.size())));
 }
 
 const std::string last_request = "GET /last HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
@@ -65,7 +65,7 @@ TEST_CASE("while all connections are busy a new one is closed at once and counte
                   [&](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
                     ++entered;
                     co_await leave.wait();
-                    (void)co_await response.send(200, {}, "done");
+                    static_cast<void>(co_await response.send(200, {}, "done"));
                   });
     RawSocket one(executor), two(executor);
     for (RawSocket* socket : {&one, &two}) {
@@ -145,7 +145,7 @@ TEST_CASE("who is known by a certificate has room beside strangers, and neither 
                   [&](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
                     ++entered;
                     if (request.peer) co_await leave.wait();
-                    (void)co_await response.send(200, {}, "done");
+                    static_cast<void>(co_await response.send(200, {}, "done"));
                   });
     std::list<RawSocket> silent;
     const auto crowd = [&]() -> asio::awaitable<void> {
@@ -244,7 +244,7 @@ TEST_CASE("what a handler holds counts until its request is over") {
                     const bool held = response.hold(6'000);
                     ++entered;
                     if (held) co_await leave.wait();
-                    (void)co_await response.send(200, {}, held ? "held" : "full");
+                    static_cast<void>(co_await response.send(200, {}, held ? "held" : "full"));
                   });
     RawSocket first(executor);
     co_await first.connect(served.port);
@@ -269,7 +269,7 @@ TEST_CASE("who does not take an answer makes room for others") {
     Served served(executor, {.max_connections = 1},
                   [&entered](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
                     const bool first = ++entered == 1;
-                    (void)co_await response.send(200, {}, first ? std::string(64U << 20, 'x') : "small");
+                    static_cast<void>(co_await response.send(200, {}, first ? std::string(64U << 20, 'x') : "small"));
                   });
     RawSocket slow(executor);
     co_await slow.connect(served.port);

@@ -22,7 +22,7 @@ using kube::test::talk;
 asio::awaitable<void> echo(const ServerRequest& request, ServerResponse& response) {
   std::string text =
       request.method + " " + request.target + " " + std::string(request.header("x-a")) + " " + request.body;
-  (void)co_await response.send(200, {{"content-type", "text/plain"}}, std::move(text));
+  static_cast<void>(co_await response.send(200, {{"content-type", "text/plain"}}, std::move(text)));
 }
 
 }  // namespace
@@ -104,10 +104,10 @@ TEST_CASE("a streamed answer arrives as it is written and ends well") {
     const auto executor = co_await asio::this_coro::executor;
     async::Event go_on(executor);
     Served served(executor, {}, [&go_on](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
-      (void)co_await response.start(200, {});
-      (void)co_await response.write("first");
+      static_cast<void>(co_await response.start(200, {}));
+      static_cast<void>(co_await response.write("first"));
       co_await go_on.wait();
-      (void)co_await response.write("second");
+      static_cast<void>(co_await response.write("second"));
     });
     RawSocket socket(executor);
     co_await socket.connect(served.port);
@@ -128,8 +128,8 @@ TEST_CASE("a streamed answer that is aborted ends with the connection and withou
   run([]() -> asio::awaitable<void> {
     Served served(co_await asio::this_coro::executor, {},
                   [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
-                    (void)co_await response.start(200, {});
-                    (void)co_await response.write("first");
+                    static_cast<void>(co_await response.start(200, {}));
+                    static_cast<void>(co_await response.write("first"));
                     if (request.target == "/throw") throw std::runtime_error("boom");
                     response.abort();
                   });
@@ -146,10 +146,10 @@ TEST_CASE("a streamed answer that is cut off has no last chunk, unless its handl
   run([]() -> asio::awaitable<void> {
     const auto executor = co_await asio::this_coro::executor;
     Served served(executor, {}, [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
-      (void)co_await response.start(200, {});
-      (void)co_await response.write("first");
+      static_cast<void>(co_await response.start(200, {}));
+      static_cast<void>(co_await response.write("first"));
       if (request.target == "/return")
-        (void)co_await real.wait_until(real.now() + 1h);  // returns if it is cancelled
+        static_cast<void>(co_await real.wait_until(real.now() + 1h));  // returns if it is cancelled
       else
         co_await real.sleep(1h);
     });
@@ -178,7 +178,7 @@ TEST_CASE("a client that goes away cancels the handler that streams to it, also 
                         ~AtEnd() { event.set(); }
                       };
                       const AtEnd at_end{cancelled};
-                      (void)co_await response.start(200, {});
+                      static_cast<void>(co_await response.start(200, {}));
                       co_await real.sleep(1h);
                     });
       {
@@ -224,7 +224,7 @@ TEST_CASE("a stop lets a request under way finish and closes idle connections at
     Served served(executor, {}, [&](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
       entered.set();
       co_await leave.wait();
-      (void)co_await response.send(200, {}, "done");
+      static_cast<void>(co_await response.send(200, {}, "done"));
     });
     RawSocket busy(executor), idle(executor);
     co_await idle.connect(served.port);
@@ -282,7 +282,7 @@ TEST_CASE("a server has several ports, which come and go, and counts their conne
     const auto executor = co_await asio::this_coro::executor;
     Served served(executor, {.tls = {}, .max_connections = 2, .on_handler_failure = {}},
                   [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
-                    (void)co_await response.send(200, {}, "at " + std::to_string(request.port));
+                    static_cast<void>(co_await response.send(200, {}, "at " + std::to_string(request.port)));
                   });
     const auto second = served.server.open(0);
     REQUIRE(second.has_value());
@@ -319,7 +319,7 @@ TEST_CASE("with no address given, IPv4 is served too and the peer's address has 
     const auto executor = co_await asio::this_coro::executor;
     HttpServer server(executor, real, {},
                       [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
-                        (void)co_await response.send(200, {}, "from " + request.peer_address);
+                        static_cast<void>(co_await response.send(200, {}, "from " + request.peer_address));
                       });
     const auto port = server.listen();
     REQUIRE(port.has_value());
@@ -385,7 +385,7 @@ TEST_CASE("a client certificate is verified against the CA of the moment, and it
                     std::string who = request.peer ? request.peer->common_name : "nobody";
                     if (request.peer)
                       for (const auto& group : request.peer->organizations) who += "," + group;
-                    (void)co_await response.send(200, {}, std::move(who));
+                    static_cast<void>(co_await response.send(200, {}, std::move(who)));
                   });
     const auto ask = [&](const KeyAndCertificate* as) -> asio::awaitable<std::string> {
       HttpClient client(executor, real, credentials(served.port, own, as));
@@ -416,10 +416,11 @@ TEST_CASE("clients that are forgotten show their certificates again, and others 
     const auto alice = test::self_signed("alice", {}), mallory = test::self_signed("alice", {});
     HttpServerOptions options;
     options.tls = server_tls(own, &alice);
-    Served served(executor, std::move(options),
-                  [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
-                    (void)co_await response.send(200, {}, request.peer ? request.peer->common_name : "nobody");
-                  });
+    Served served(
+        executor, std::move(options),
+        [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
+          static_cast<void>(co_await response.send(200, {}, request.peer ? request.peer->common_name : "nobody"));
+        });
     HttpClient known(executor, real, credentials(served.port, own, &alice));
     HttpClient stranger(executor, real, credentials(served.port, own, nullptr));
     const auto ask = [](HttpClient& client) -> asio::awaitable<std::string> {
@@ -514,7 +515,7 @@ TEST_CASE("who is not admitted is answered 401 before a body is read, and is clo
     Served served(executor, std::move(options),
                   [&handled](const ServerRequest&, ServerResponse& response) -> asio::awaitable<void> {
                     ++handled;
-                    (void)co_await response.send(200, {}, "welcome");
+                    static_cast<void>(co_await response.send(200, {}, "welcome"));
                   });
     const auto ask = [&](const KeyAndCertificate* as) -> asio::awaitable<int> {
       HttpClient client(executor, real, credentials(served.port, own, as));
@@ -548,17 +549,18 @@ TEST_CASE("an upgrade hands the connection over in both directions, and a refusa
     Served served(executor, std::move(options),
                   [](const ServerRequest& request, ServerResponse& response) -> asio::awaitable<void> {
                     if (request.header("upgrade") != "ECHO/1") {
-                      (void)co_await response.send(403, {}, "no " + std::string(request.header("upgrade")) + " here");
+                      static_cast<void>(
+                          co_await response.send(403, {}, "no " + std::string(request.header("upgrade")) + " here"));
                       co_return;
                     }
                     auto stream = co_await response.upgrade({{"upgrade", "ECHO/1"}});
                     if (!stream) co_return;
-                    (void)co_await (*stream)->write("hello ");
+                    static_cast<void>(co_await (*stream)->write("hello "));
                     std::string buffer(1000, '\0');
                     while (true) {
                       auto count = co_await (*stream)->read_some(buffer);
                       if (!count || *count == 0) co_return;
-                      (void)co_await (*stream)->write(std::string_view(buffer).substr(0, *count));
+                      static_cast<void>(co_await (*stream)->write(std::string_view(buffer).substr(0, *count)));
                     }
                   });
     HttpClient client(executor, real, credentials(served.port, own));

@@ -114,8 +114,8 @@ TEST_CASE("foreground deletion waits for its dependents, orphan deletion lets th
   CHECK(c.server.get(widgets, {"d", "one"}));
   CHECK_FALSE(c.server.get(widgets, {"d", "two"}));
   CHECK(c.server.get(widgets, {"d", "orphan"}));
-  (void)c.server.update(
-      {widgets, {"d", "slow"}}, [](json::object& o) { o["metadata"].as_object().erase("finalizers"); }, "test");
+  static_cast<void>(c.server.update(
+      {widgets, {"d", "slow"}}, [](json::object& o) { o["metadata"].as_object().erase("finalizers"); }, "test"));
   c.simulator.run_for(2s);
   CHECK_FALSE(c.server.get(widgets, {"d", "slow"}));
   CHECK_FALSE(c.server.get(widgets, {"d", "one"}));

@@ -15,8 +15,8 @@ inline constexpr const char* metrics_text_type = "text/plain; version=0.0.4; cha
 
 /// Answers with a sentence and a line end; `more` are further headers. A failure is ignored, because a caller that has
 /// gone needs no answer.
-inline asio::awaitable<void> say(ServerResponse& response, int status, std::string sentence,
-                                 ServerResponse::Headers more = {}) {
+inline asio::awaitable<void> send_text(ServerResponse& response, int status, std::string sentence,
+                                       ServerResponse::Headers more = {}) {
   more.emplace(more.begin(), "content-type", plain_text_type);
   static_cast<void>(co_await response.send(status, std::move(more), std::move(sentence) + "\n"));
 }

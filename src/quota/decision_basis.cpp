@@ -1,15 +1,15 @@
-#include "quota/desk_look.hpp"
+#include "quota/decision_basis.hpp"
 
 #include <utility>
 
 namespace liqo::quota {
 
-void DeskLook::observe_quota(kube::Object live) {
+void DecisionBasis::observe_quota(kube::Object live) {
   quota_ = std::move(live);
   is_live_ = true;
 }
 
-bool DeskLook::is_outdated_by(const core::LedgerRecord& record) {
+bool DecisionBasis::is_outdated_by(const core::LedgerRecord& record) {
   if (!record.may_be_newer_than(core::version_of_quota(*quota_)) || named_ == record.quota) return false;
   named_ = record.quota;
   is_live_ = false;
@@ -17,22 +17,22 @@ bool DeskLook::is_outdated_by(const core::LedgerRecord& record) {
   return true;
 }
 
-DeskLook::Step DeskLook::after_round(Needs needs, bool is_floor_old) {
+DecisionBasis::Step DecisionBasis::after_round(Needs needs, bool is_floor_old) {
   // A write that succeeds proves that the record was the newest. A decision without a write needs a read: another
   // replica may have admitted this very pod, or freed what is missing.
-  if (!needs.write && needs.look && !(has_read_ && is_live_)) {
+  if (!needs.write && needs.newest && !(has_read_ && is_live_)) {
     wants_live_ = true;
-    return has_read_ ? Step::look : Step::read;
+    return has_read_ ? Step::read_again : Step::read;
   }
   if (!needs.write) return Step::answer;
   if (is_floor_old) {
     wants_floor_ = true;
-    return Step::look;
+    return Step::read_again;
   }
   return Step::write;
 }
 
-DeskLook::Standing DeskLook::after_write(Written written) {
+DecisionBasis::Standing DecisionBasis::after_write(Written written) {
   if (written.was_first) is_live_ = false;
   const bool stands =
       is_live_ || (written.live && written.live->uid() == quota_->uid() && written.live->spec() == quota_->spec());

@@ -12,10 +12,10 @@ namespace liqo::quota {
 /// The state of one decision. The cached Quota decides, and is read live at the same time as the record is written, so
 /// that one that was lowered or cordoned a moment ago binds already. Verdicts without a write need a live Quota first.
 /// Pure.
-class DeskLook {
+class DecisionBasis {
  public:
   /// `cached`: the Quota, if the cache has it.
-  explicit DeskLook(std::optional<kube::Object> cached) : quota_(std::move(cached)), wants_live_(!quota_) {}
+  explicit DecisionBasis(std::optional<kube::Object> cached) : quota_(std::move(cached)), wants_live_(!quota_) {}
 
   /// The Quota that decides. There is one once wants_quota() was satisfied.
   const kube::Object& quota() const { return *quota_; }
@@ -36,13 +36,13 @@ class DeskLook {
 
   /// What a round needs before its verdicts are passed on.
   struct Needs {
-    bool look = false;   ///< some verdict holds only if Quota and record are the newest
-    bool write = false;  ///< some verdict holds only once the record is written
+    bool newest = false;  ///< some verdict holds only if Quota and record are the newest
+    bool write = false;   ///< some verdict holds only once the record is written
   };
   enum class Step {
-    read,   ///< decide again by a live Quota and a newly read record
-    look,   ///< decide again, after reading what wants_quota(), wants_record() and wants_floor() require
-    write,  ///< write the record, and call after_write()
+    read,        ///< decide again by a live Quota and a newly read record
+    read_again,  ///< decide again, after reading what wants_quota(), wants_record() and wants_floor() require
+    write,       ///< write the record, and call after_write()
     answer,
   };
   Step after_round(Needs needs, bool is_floor_old);
