@@ -16,7 +16,9 @@
 
 namespace liqo::kubelet {
 
-using namespace core::usage;
+using core::NodeUsage;
+using core::PodUsageReader;
+using core::UsageByPod;
 
 namespace asio = boost::asio;
 

@@ -63,7 +63,7 @@ json::object memory_statistics(const Reading& reading) {
 }  // namespace
 
 void ResourceText::add_pod(std::string& text) {
-  const UsageFamily& family = usage_families[family_];
+  const core::UsageFamily& family = core::usage_families[family_];
   const auto add = [&](const std::optional<Reading>& reading, std::string_view container) {
     if (!reading) return;
     if (!std::exchange(has_family_head_, true)) add_head(text, family.name, family.help, family.type);
@@ -92,7 +92,7 @@ void ResourceText::add_end(std::string& text) const {
 
 std::string ResourceText::next() {
   std::string text;
-  while (family_ < usage_families.size() && text.size() < piece_size) {
+  while (family_ < core::usage_families.size() && text.size() < piece_size) {
     if (pod_ != by_pod_.end()) {
       add_pod(text);
       ++pod_;
@@ -102,7 +102,7 @@ std::string ResourceText::next() {
     has_family_head_ = false;
     pod_ = by_pod_.begin();
   }
-  if (family_ == usage_families.size() && !std::exchange(is_over_, true)) add_end(text);
+  if (family_ == core::usage_families.size() && !std::exchange(is_over_, true)) add_end(text);
   return text;
 }
 

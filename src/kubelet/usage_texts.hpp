@@ -12,7 +12,13 @@
 
 namespace liqo::kubelet {
 
-using namespace core::usage;
+using core::Measure;
+using core::NodeReading;
+using core::NodeUsage;
+using core::PodUsage;
+using core::Reading;
+using core::Usage;
+using core::UsageByPod;
 
 /// The answer to GET /metrics/resource, piece by piece: pods and containers, and then the node, by families.
 class ResourceText {

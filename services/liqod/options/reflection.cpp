@@ -34,7 +34,7 @@ void add_keys(cli::Command app, const char* name, std::vector<std::string>& into
 void add_custom_resources(cli::Command app, liqo::controllers::Settings& settings) {
   const auto read = [&settings](const std::vector<std::string>& texts) -> kube::Result<void> {
     for (const std::string& text : texts) {
-      KUBE_TRY(custom, liqo::reflection::read_custom_resource(text));
+      KUBE_TRY(custom, liqo::core::reflection::read_custom_resource(text));
       const std::string name = custom.resource.name();
       for (const auto& known : settings.reflection.custom_resources)
         if (known.name() == name) return kube::fail(kube::Errc::invalid_input, "names " + name + " twice");
@@ -50,8 +50,8 @@ void add_custom_resources(cli::Command app, liqo::controllers::Settings& setting
 }
 
 /// The policy of each kind.
-void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
-  namespace reflection = liqo::reflection;
+void add_policies(cli::Command app, liqo::core::reflection::Policies& policies) {
+  namespace reflection = liqo::core::reflection;
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
     const std::string option = "--" + reflection::option_name(*kind) + "-reflection-";
     const std::string plural(kind->plural);

@@ -146,7 +146,7 @@ core::TwinNameRules NamespaceMapController::name_rules(const kube::Object& tenan
                                                        std::string_view consumer) const {
   core::TwinNameRules rules{.consumer = std::string(consumer), .consumers = {}, .allowed = {}, .mistake = {}};
   for (const auto& [ns, peer] : peers_) rules.consumers.push_back(peer);
-  auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(annotations::pod_policy));
+  auto policy = core::read_pod_policy(tenant_namespace.annotation(annotations::pod_policy));
   if (!policy) {
     rules.mistake = "the annotation " + std::string(annotations::pod_policy) + " of namespace " +
                     std::string(tenant_namespace.name()) + " cannot be understood: " + policy.error().text();

@@ -94,7 +94,7 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
   const std::string& name = change.key.name;
   const kube::Object* ns = change.now;
   if (ns && core::is_tenant_namespace(*ns)) {
-    const auto policy = core::admission::read_pod_policy(ns->annotation(annotations::pod_policy));
+    const auto policy = core::read_pod_policy(ns->annotation(annotations::pod_policy));
     std::vector<std::string> roles = policy ? policy->cluster_roles : std::vector<std::string>();
     // A consumer that once had roles may have left something, even before this process began.
     const bool is_new = !roles_.contains(name);
@@ -192,7 +192,7 @@ TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
 asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   const auto tenant = namespaces_->find(work.object);
   if (!tenant || !core::is_tenant_namespace(*tenant)) co_return Outcome::done();
-  const auto policy = core::admission::read_pod_policy(tenant->annotation(annotations::pod_policy));
+  const auto policy = core::read_pod_policy(tenant->annotation(annotations::pod_policy));
   KUBE_CO_TRY(looked, co_await judged_.look_at(policy ? policy->cluster_roles : std::vector<std::string>()),
               "looking at the ClusterRoles of a policy");
   // The policy may have lost a role while it was being read.

@@ -22,8 +22,8 @@ namespace reasons = api::reasons;
 constexpr kube::Duration foreign_pause = 20s;
 
 /// The metrics series of the tokens of one namespace.
-reflector::ReflectionSeries series_of(const Context& context, const core::ForgingContext& forging,
-                                      std::string_view local_namespace) {
+ReflectionSeries series_of(const Context& context, const core::ForgingContext& forging,
+                           std::string_view local_namespace) {
   return {.metrics = context.metrics,
           .ns = local_namespace,
           .kind = kube::resources::service_accounts.kind,

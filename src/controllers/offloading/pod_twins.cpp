@@ -18,7 +18,7 @@ namespace {
 namespace reasons = api::reasons;
 
 /// The metrics series of the pods of one namespace.
-reflector::ReflectionSeries series_of(const OffloadingNode& node, std::string_view local_namespace) {
+ReflectionSeries series_of(const OffloadingNode& node, std::string_view local_namespace) {
   return {.metrics = node.context.metrics,
           .ns = local_namespace,
           .kind = kube::resources::pods.kind,

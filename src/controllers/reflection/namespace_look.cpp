@@ -4,7 +4,7 @@
 
 #include "core/common/late_requests.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
@@ -145,4 +145,4 @@ Outcome NamespaceLook::next_look() {
                                               : context_.random.between(idle_after, idle_before));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -11,7 +11,7 @@
 #include "controllers/common/counters.hpp"
 #include "kube/base/time.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Entries are by the name of the object at home, unless a comment says otherwise.
 struct ObjectNotes {
@@ -51,4 +51,4 @@ struct ObjectNotes {
   }
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

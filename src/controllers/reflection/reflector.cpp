@@ -7,7 +7,7 @@
 #include "controllers/reflection/namespace_look.hpp"
 #include "controllers/reflection/reflected_object.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
@@ -20,11 +20,11 @@ kube::WorkKey key_of_waiting() { return {}; }
 
 }  // namespace
 
-Reflector::Reflector(const reflection::ReflectedKind& kind, reflection::SelectionPolicy policy,
+Reflector::Reflector(const core::reflection::ReflectedKind& kind, core::reflection::SelectionPolicy policy,
                      core::ForgingContext forging, ReflectorContext context)
     : context_{context, kind, policy, std::move(forging)},
       controller_(context,
-                  {.name = reflection::option_name(kind) + "-reflection",
+                  {.name = core::reflection::option_name(kind) + "-reflection",
                    .also_ready = context.may_begin,
                    .fill = [this] { start_reading(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
@@ -105,7 +105,7 @@ void Reflector::set_forging(core::ForgingContext forging) {
   if (!makes_same) reconsider();
 }
 
-void Reflector::set_policy(reflection::KindPolicy policy) {
+void Reflector::set_policy(core::reflection::KindPolicy policy) {
   // One namespace gets at most half of the workers, so that the others never wait for it alone.
   if (policy.workers > 0) controller_.set_workers(policy.workers, (policy.workers + 1) / 2);
   if (context_.policy == policy.selection) return;
@@ -188,4 +188,4 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   co_return outcome;
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

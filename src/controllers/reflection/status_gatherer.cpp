@@ -7,7 +7,7 @@
 #include "liqo/api/names.hpp"
 #include "liqo/api/reasons.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 namespace json = kube::json;
@@ -102,4 +102,4 @@ kube::Outcome StatusGatherer::end_failed(const std::string& remote_name, kube::F
   return is_refused ? kube::Outcome::again_after(refused_pause) : kube::Outcome::retry(std::move(failure));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

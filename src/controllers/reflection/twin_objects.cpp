@@ -5,7 +5,7 @@
 
 #include "kube/client/list_all.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 /// The bound of a list of unknown copies, whatever the provider lists: their number, and the lengths of names and UIDs
@@ -29,7 +29,7 @@ FoundCopy TwinObjects::identify(const std::string& name, std::string_view uid) c
 
 bool TwinObjects::has_constant_copies_alone() const {
   return std::ranges::all_of(copies_.names(), [&](const std::string& name) {
-    const reflection::ReflectedKind& kind = context_.kind;
+    const core::reflection::ReflectedKind& kind = context_.kind;
     return kind.is_always_reflected && kind.is_always_reflected(kind.local_name(name, context_.forging));
   });
 }
@@ -102,4 +102,4 @@ void TwinObjects::clear() {
   texts_.clear();
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

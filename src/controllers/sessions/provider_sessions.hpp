@@ -50,7 +50,7 @@ class ProviderSessions {
     std::optional<kube::Failure> trouble;  ///< why there is no session, or no new one
     std::string foreign;                   ///< why the Node counts as a machine, as a sentence; "" = it does not
     /// Labels and annotations that its pods do not get at the provider, once these are known.
-    std::optional<core::ReflectionFilters> left_out;
+    std::optional<core::reflection::ReflectionFilters> left_out;
     std::string reported_blockage;  ///< why the provider could not be read, as it was last reported
     std::string tokens_withheld;    ///< why the VkOptionsTemplate withholds tokens; "" = it does not
   };
@@ -64,7 +64,7 @@ class ProviderSessions {
   /// The inputs from which a session is made.
   struct SessionInputs {
     kube::Object secret;
-    core::ReflectionFilters left_out;
+    core::reflection::ReflectionFilters left_out;
     std::vector<std::string> addresses;  ///< of the API server here, as the network module gives them
     bool withholds_tokens;
     std::string credentials;  ///< a digest of the Secret
@@ -111,7 +111,8 @@ class ProviderSessions {
   /// Gives a cluster the connection of a usable session; of several, that of the oldest VirtualNode. Without any it
   /// gets the `next` one. False if there is neither.
   bool lend_link(ProviderCluster& cluster, std::shared_ptr<ProviderLink> next = nullptr) const;
-  core::ForgingContext forging_of(const kube::Object& virtual_node, const core::ReflectionFilters& left_out) const;
+  core::ForgingContext forging_of(const kube::Object& virtual_node,
+                                  const core::reflection::ReflectionFilters& left_out) const;
   /// Addresses that the network module has assigned to the API server here, for pods at a provider that it connects.
   /// None if the settings have an address.
   std::vector<std::string> given_addresses(const kube::ObjectKey& home) const;

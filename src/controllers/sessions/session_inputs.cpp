@@ -101,9 +101,9 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
   }
   const auto options = templates_.of(virtual_node);
   if (options) {
-    entry.left_out =
-        core::filters_of(virtual_node, *options ? &**options : nullptr, context_.settings.reflection.not_reflected);
-    std::string why = *options ? reflection::why_tokens_withheld(**options) : std::string();
+    entry.left_out = core::reflection::filters_of(virtual_node, *options ? &**options : nullptr,
+                                                  context_.settings.reflection.not_reflected);
+    std::string why = *options ? core::reflection::why_tokens_withheld(**options) : std::string();
     if (context_.settings.offloading.api_server_mode == core::ApiServerMode::never) why.clear();
     const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
     if (is_news && !entry.tokens_withheld.empty())
@@ -114,7 +114,7 @@ std::optional<Outcome> ProviderSessions::read_options(const kube::Object& virtua
               entry.tokens_withheld);
   } else if (!entry.left_out && virtual_node.is_deleting()) {
     // The session of a VirtualNode that is being deleted can do without its VkOptionsTemplate.
-    entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
+    entry.left_out = core::reflection::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
   } else if (!entry.left_out) {
     refuse(virtual_node, kube::Failure(options.error()));
     return Outcome::done();
@@ -136,7 +136,7 @@ std::vector<std::string> ProviderSessions::given_addresses(const kube::ObjectKey
 }
 
 core::ForgingContext ProviderSessions::forging_of(const kube::Object& virtual_node,
-                                                  const core::ReflectionFilters& left_out) const {
+                                                  const core::reflection::ReflectionFilters& left_out) const {
   const Settings& settings = context_.settings;
   api::OffloadingPatch patch = VirtualNode(virtual_node).offloading_patch();
   patch.labels_not_reflected = left_out.labels;

@@ -269,7 +269,7 @@ Outcome SliceGrantController::after_doubt(const kube::ObjectKey& slice, Outcome 
 }
 
 core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) const {
-  const auto policy = core::admission::read_pod_policy(namespaces_.annotation(slice.ns, api::annotations::pod_policy));
+  const auto policy = core::read_pod_policy(namespaces_.annotation(slice.ns, api::annotations::pod_policy));
   if (!policy)
     return {.slice = {},
             .consumer = {},

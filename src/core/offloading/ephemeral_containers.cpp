@@ -104,7 +104,7 @@ std::optional<json::object> plan_shadow_ephemeral(const kube::Object& local_pod,
 }
 
 std::optional<EphemeralAddition> plan_ephemeral_addition(const kube::Object& shadow, const kube::Object& pod,
-                                                         const admission::PodPolicy& policy) {
+                                                         const PodPolicy& policy) {
   if (in_shadow(shadow).empty()) return std::nullopt;
   const json::array& have = kube::array_at(pod.spec(), {field});
   const json::object note = read_note(pod);

@@ -139,6 +139,6 @@ std::optional<kube::json::object> refusal_patch(const kube::Object& shadow, std:
 /// (`core/offloading/ending.hpp`). `api_server_ips` remaps the host aliases of `kubernetes.default`; `policy` is that
 /// of the consumer, the strict one by default, and decides which annotations and tolerations reach the Pod.
 ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory,
-                           const IpMapping* api_server_ips = nullptr, const admission::PodPolicy& policy = {});
+                           const IpMapping* api_server_ips = nullptr, const PodPolicy& policy = {});
 
 }  // namespace liqo::core

@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
@@ -110,4 +110,4 @@ Comparison compare_contained(const kube::Object& live, const kube::Object& wante
   return contains(live.tree(), rest) ? Comparison::same : Comparison::differs;
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

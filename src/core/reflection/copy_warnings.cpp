@@ -6,7 +6,7 @@
 #include "core/offloading/remote_warning.hpp"
 #include "liqo/api/kinds.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace std::chrono_literals;
@@ -72,4 +72,4 @@ void CopyWarnings::looked(std::uint64_t version, kube::TimePoint now) {
   std::erase_if(reported_, [&](const auto& told) { return now - told.second.at >= reported_for; });
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

@@ -11,7 +11,7 @@
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 
 /// One Event of a twin namespace.
 struct CopyWarning {
@@ -59,4 +59,4 @@ class CopyWarnings {
   std::map<std::string, Reported> reported_;  ///< by the UID of the Event, of the last minutes
 };
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

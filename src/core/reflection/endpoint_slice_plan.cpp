@@ -19,7 +19,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
@@ -211,12 +211,11 @@ json::array forge_ports(const kube::Object& shadow) {
 void forge_metadata(kube::Object& wanted, const kube::Object& shadow, const EndpointSurroundings& around,
                     const std::string& left_out) {
   for (const auto& [key, value] : shadow.labels())
-    if (value.is_string() && (!admission::is_reserved_label(key) || admission::lists_key(around.policy.labels, key)))
+    if (value.is_string() && (!is_reserved_label(key) || lists_key(around.policy.labels, key)))
       wanted.set_label(key, value.get_string());
   for (const auto& [key, value] : shadow.annotations())
     if (value.is_string() && key != api::annotations::direct_connections && key != api::annotations::last_applied &&
-        key != api::annotations::left_out &&
-        (admission::is_common_annotation(key) || admission::lists_key(around.policy.annotations, key)))
+        key != api::annotations::left_out && (is_common_annotation(key) || lists_key(around.policy.annotations, key)))
       wanted.set_annotation(key, value.get_string());
   wanted.set_label(api::labels::managed_by, api::labels::managed_by_shadow_endpoint_slice);
   // The label keeps the EndpointSlice controller of Kubernetes away, whatever the consumer has set.
@@ -314,4 +313,4 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
   return plan;
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

@@ -9,7 +9,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/vk_options_template.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 namespace json = kube::json;
@@ -256,4 +256,4 @@ std::string describe_mistakes(const TemplatePolicies& policies) {
   return text;
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

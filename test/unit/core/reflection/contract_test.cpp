@@ -4,7 +4,7 @@
 
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 namespace json = kube::json;
@@ -213,4 +213,4 @@ TEST_CASE("every kind keeps the contract of reflection") {
   }
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -5,7 +5,7 @@
 
 #include "../objects.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace testing;
@@ -127,4 +127,4 @@ TEST_CASE("of one object and of one twin so much is told and no more") {
   CHECK(warnings.is_news(warning("x", 6, "0"), start + 11min));
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

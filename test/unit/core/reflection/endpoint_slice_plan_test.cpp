@@ -4,7 +4,7 @@
 #include "../objects.hpp"
 #include "core/addresses/network_configuration.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace testing;
@@ -58,13 +58,13 @@ struct Milan {
 
   ConsumerAddresses addresses() const {
     return ConsumerAddresses::of("rome", "liqo-tenant-rome",
-                                 {.policy = admission::read_pod_policy(policy),
+                                 {.policy = read_pod_policy(policy),
                                   .foreign_cluster = foreign_cluster ? &*foreign_cluster : nullptr,
                                   .configurations = configurations});
   }
   EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live = nullptr) const {
     const ConsumerAddresses allowed = addresses();
-    const auto rules = admission::read_pod_policy(policy).value_or(admission::PodPolicy());
+    const auto rules = read_pod_policy(policy).value_or(PodPolicy());
     return plan_endpoint_slice(shadow, live,
                                {.consumer = consumer,
                                 .addresses = allowed,
@@ -524,4 +524,4 @@ TEST_CASE("what this cluster has is told when it changes, and is counted") {
   CHECK(HeldAddresses::of_node(nullptr) == HeldAddresses());
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection
