@@ -138,8 +138,7 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_pods_over(std
   const std::string cluster(VirtualNode(virtual_node).cluster_id());
   const core::ForgingContext forging{.clusters = {.local = context_.settings.cluster_id, .remote = cluster},
                                      .node_name = std::string(virtual_node.name())};
-  kube::Api provider(link->transport(), context_.clock, context_.random, context_.metrics,
-                     provider_api_settings(cluster, context_));
+  kube::Api provider = make_provider_api(link->transport(), cluster, context_);
   std::set<std::string> twins;
   for (const kube::Object& map : namespace_maps_->objects_in(virtual_node.ns())) {
     if (!api::NamespaceMap(map).is_outgoing_to(cluster)) continue;

@@ -8,6 +8,7 @@
 #include "core/namespaces/tenant_index.hpp"
 #include "core/offloading/ending.hpp"
 #include "core/quota/quota_user.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
@@ -95,9 +96,8 @@ asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
   const auto pod = pods_->find(key);
   // The garbage collector removes a Pod that has an owner.
   if (!pod || pod->controller()) co_return Outcome::done();
-  auto live = co_await context_.home.api().get(api::kinds::shadow_pods, key);
-  if (!live && !live.error().is_not_found())
-    co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), api::kinds::shadow_pods, key),
+              "reading the ShadowPod");
   if (!is_orphan(*pod, live ? &*live : nullptr)) co_return Outcome::done();
   KUBE_CO_TRY(removed, co_await kube::remove_object(
                            context_.home.api(), kube::resources::pods, key,

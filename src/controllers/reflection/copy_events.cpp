@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/common/meta.hpp"
+#include "kube/client/find_live.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/reasons.hpp"
 
@@ -147,8 +148,7 @@ asio::awaitable<bool> CopyEvents::report(std::string local, Shared twin, core::r
 /// Claims have no Reflector: the provider is asked which of them are ours.
 asio::awaitable<kube::Result<CopyEvents::Found>> CopyEvents::find_claim(std::string remote,
                                                                         core::reflection::CopyWarning warning) {
-  auto claim = co_await source_.provider.get(api::kinds::claims, {std::move(remote), warning.name});
-  if (!claim && !claim.error().is_not_found()) co_return std::unexpected(std::move(claim.error()));
+  KUBE_CO_TRY(claim, co_await kube::find_live(source_.provider, api::kinds::claims, {std::move(remote), warning.name}));
   const core::ClusterPair clusters{.local = context_.settings.cluster_id, .remote = source_.cluster};
   if (!claim || claim->uid() != warning.uid || !core::is_reflected(*claim, clusters)) co_return Found{};
   co_return Found{.original = Original{.resource = api::kinds::claims, .name = warning.name}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
 
 namespace liqo::controllers {
@@ -73,9 +74,9 @@ asio::awaitable<kube::Result<std::vector<std::string>>> HomeObjects::list() {
 }
 
 asio::awaitable<kube::Result<bool>> HomeObjects::find_unlisted(std::string name) {
-  auto live = co_await context_.home.api().get(context_.kind.resource, {ns_, name});
-  if (!live && live.error().is_not_found()) co_return false;
-  if (!live) co_return kube::fail(std::move(live.error()), "looking whether what was reflected has gone");
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), context_.kind.resource, {ns_, name}),
+              "looking whether what was reflected has gone");
+  if (!live) co_return false;
   const bool is_allowed = core::reflection::is_allowed(*live);
   if (!is_allowed && !referred_.takes_all()) co_return false;
   listed_[name] = {live->version_number(), is_allowed};
@@ -105,10 +106,9 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> HomeObjects::read_obj
       co_return std::optional(std::move(*object));
     }
   }
-  auto live = co_await context_.home.api().get(context_.kind.resource, key);
-  if (live) co_return std::optional(std::move(*live));
-  if (live.error().is_not_found()) co_return std::nullopt;
-  co_return kube::fail(std::move(live.error()), "reading what is to be reflected");
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), context_.kind.resource, key),
+              "reading what is to be reflected");
+  co_return std::move(live);
 }
 
 void HomeObjects::clear() {

@@ -10,6 +10,7 @@
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/tenant_index.hpp"
 #include "core/reflection/was_there_before.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/foreign_cluster.hpp"
@@ -309,11 +310,10 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
   namespace action = core::reflection::endpoint_slice_action;
   if (!live && std::holds_alternative<action::Apply>(wanted.action)) {
     // An EndpointSlice of that name may be ours and not in the cache yet, or another owner's, which the cache omits.
-    auto found = co_await context_.home.api().get(api::kinds::endpoint_slices, key);
-    if (!found && !found.error().is_not_found())
-      co_return Outcome::retry(std::move(found.error()).in("looking for an EndpointSlice of that name"));
+    KUBE_CO_TRY(found, co_await kube::find_live(context_.home.api(), api::kinds::endpoint_slices, key),
+                "looking for an EndpointSlice of that name");
     if (found) {
-      live = std::move(*found);
+      live = std::move(found);
       wanted = plan(*shadow, &*live);
     }
   }
@@ -361,9 +361,8 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey key) {
   kube::Api& home = context_.home.api();
-  auto found = co_await home.get(api::kinds::endpoint_slices, key);
-  if (!found && !found.error().is_not_found())
-    co_return Outcome::retry(std::move(found.error()).in("looking whose EndpointSlice it is"));
+  KUBE_CO_TRY(found, co_await kube::find_live(home, api::kinds::endpoint_slices, key),
+              "looking whose EndpointSlice it is");
   if (found && core::reflection::was_there_before(*found, api::endpoint_slice_field_manager)) {
     kube::Object nothing = kube::Object::make(api::kinds::endpoint_slices, key);
     nothing.mutable_metadata()["uid"] = found->uid();

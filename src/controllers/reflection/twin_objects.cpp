@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
 
 namespace liqo::controllers {
@@ -90,11 +91,9 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> TwinObjects::read_obj
   if (const std::string text = texts_.take(name); !text.empty())
     if (auto object = kube::Object::parse(text, context_.provider.account()))
       co_return std::optional(std::move(*object));
-  auto live = co_await context_.provider.get(context_.kind.copies(), {ns_, name});
-  if (live) co_return std::optional(std::move(*live));
-  if (!live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading a copy");
-  copies_.erase(name);
-  co_return std::nullopt;
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.provider, context_.kind.copies(), {ns_, name}), "reading a copy");
+  if (!live) copies_.erase(name);
+  co_return std::move(live);
 }
 
 void TwinObjects::clear() {

@@ -8,6 +8,7 @@
 #include "controllers/storage/storage_limits.hpp"
 #include "core/storage/volume.hpp"
 #include "core/storage/volume_plan.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/finalizers.hpp"
@@ -50,9 +51,8 @@ asio::awaitable<Outcome> VolumeRemoval::abandon(kube::Object claim) {
     if (!cluster.empty() && !sites_.has_twin(cluster, claim.ns())) continue;
     auto site = sites_.site_in(claim, cluster);
     if (!site) co_return Outcome::again_after(later);
-    auto live = co_await sites_.api_of(*site).get(kinds::claims, site->key);
-    if (!live && !live.error().is_not_found())
-      co_return Outcome::retry(std::move(live.error()).in("looking at the claim behind it"));
+    KUBE_CO_TRY(live, co_await kube::find_live(sites_.api_of(*site), kinds::claims, site->key),
+                "looking at the claim behind it");
     if (live && storage::is_backing_of(*live, claim.uid())) {
       // Another claim of the name may be behind this one, too: 409 is a failure here, and the finalizer stays.
       auto removed = co_await sites_.api_of(*site).remove(kinds::claims, site->key, {.uid = std::string(live->uid())});
