@@ -46,10 +46,10 @@ constexpr std::size_t max_twins_in_a_turn = 25;
 kube::Duration rest_between_looks(std::size_t twins) { return 2ms * std::int64_t(twins); }
 
 /// Adds a failure to the log line.
-void note_failure(std::string& told, std::string_view failure) {
-  if (told.size() >= max_failure_text) return;
-  if (!told.empty()) told += "; ";
-  told += failure;
+void note_failure(std::string& words, std::string_view failure) {
+  if (words.size() >= max_failure_text) return;
+  if (!words.empty()) words += "; ";
+  words += failure;
 }
 
 /// Counts one more twin of that name while this object lives.

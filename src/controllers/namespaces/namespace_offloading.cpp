@@ -189,9 +189,9 @@ asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object ob
   if (!object.has_finalizer(api::finalizers::namespace_offloading)) co_return Outcome::done();
   auto unlabelled = co_await set_label(std::string(object.ns()), false);
   const core::OffloadingFacts facts{.remote_name = "", .trouble = "", .twins = twin_states(object, nullptr, "")};
-  auto told = co_await write_status(object, facts);
+  auto written = co_await write_status(object, facts);
   if (!unlabelled) co_return Outcome::retry(std::move(unlabelled.error()));
-  if (!told) co_return Outcome::retry(std::move(told.error()));
+  if (!written) co_return Outcome::retry(std::move(written.error()));
   // A change of the maps enqueues it.
   if (!core::is_withdrawn(facts)) co_return Outcome::done();
   KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
@@ -221,17 +221,17 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
     labelled = co_await set_label(ns_name, subject);
   }
   for (core::TwinState& twin : facts.twins)
-    if (const PeerNotices::Notice* told = notices_.find(twin.map))
-      twin.silence = core::without_count(told->silence.words);
+    if (const PeerNotices::Notice* notice = notices_.find(twin.map))
+      twin.silence = core::without_count(notice->silence.words);
   if (name) {
     facts.remote_name = std::move(*name);
   } else {
     facts.trouble = name.error().text();
     context_.events.warning(object, api::kinds::namespace_offloadings, api::reasons::invalid, facts.trouble);
   }
-  auto told = co_await write_status(object, facts);
+  auto written = co_await write_status(object, facts);
   if (!labelled) co_return std::unexpected(std::move(labelled.error()));
-  co_return told;
+  co_return written;
 }
 
 asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::Object offloading) {

@@ -211,9 +211,9 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
     KUBE_CO_TRYV(co_await bound_pods(pass, roles.kinds));
     KUBE_CO_TRYV(co_await bind(pass, roles));
   }
-  report(*tenant, roles.told);
+  report(*tenant, roles.refusals);
   if (pass.again) co_return Outcome::again_after(changed_pause);
-  co_return Outcome::again_after(roles.told.empty() && !pass.waits ? look_interval : retry_interval);
+  co_return Outcome::again_after(roles.refusals.empty() && !pass.waits ? look_interval : retry_interval);
 }
 
 asio::awaitable<kube::Result<void>> TwinPodBounds::unbind(const Pass& pass, const Roles& roles) {
@@ -351,7 +351,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
       const auto existing = bindings_->find(key);
       if (existing && core::is_tenant_role_binding(*existing)) continue;
       if (const auto known = refused_.find(key); known != refused_.end()) {
-        roles.told.push_back(known->second.second);
+        roles.refusals.push_back(known->second.second);
         continue;
       }
       auto created = co_await home.create(kinds::role_bindings, wanted);
@@ -367,7 +367,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
       else if (!created.error().is_not_found())
         note(result, std::move(created.error()), "creating RoleBinding " + key.text());
       if (why.empty()) continue;
-      roles.told.push_back(why);
+      roles.refusals.push_back(why);
       refused_[key] = {context_.clock.now(), std::move(why)};
     }
   }

@@ -188,8 +188,8 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_in(kube::Api&
 
 asio::awaitable<kube::Result<void>> NamesakeController::report(kube::Object virtual_node, kube::Object older,
                                                                const kube::Result<std::size_t>& left) {
-  for (const core::virtual_node_action::Report& told : core::report_standing_aside(older, left)) {
-    KUBE_CO_TRYV(co_await set_virtual_node_condition(context_, *virtual_nodes_, virtual_node.key(), told.condition()));
+  for (const core::virtual_node_action::Report& due : core::report_standing_aside(older, left)) {
+    KUBE_CO_TRYV(co_await set_virtual_node_condition(context_, *virtual_nodes_, virtual_node.key(), due.condition()));
   }
   context_.events.warning(virtual_node, api::kinds::virtual_nodes, core::name_taken, core::name_taken_text(older));
   co_return kube::Result<void>();

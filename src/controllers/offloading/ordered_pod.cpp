@@ -36,9 +36,9 @@ asio::awaitable<std::expected<core::IpMapping, Outcome>> OrderedPod::await_mappi
   if (!tools_.consumers.knows_addresses()) co_return std::unexpected(Outcome::again_after(TwinPodMaker::cache_pause));
   auto read = tools_.consumers.api_server_mapping(shadow_);
   if (read) co_return std::move(*read);
-  auto told = co_await tools_.shadow_writer.report(
+  auto reported = co_await tools_.shadow_writer.report(
       shadow_, "the address of the API server of its home is not known here: " + read.error().text());
-  co_return std::unexpected(told ? Outcome::again_after(30s) : Outcome::retry(std::move(told.error())));
+  co_return std::unexpected(reported ? Outcome::again_after(30s) : Outcome::retry(std::move(reported.error())));
 }
 
 asio::awaitable<Outcome> OrderedPod::carry_out(core::ShadowPlan& plan) {

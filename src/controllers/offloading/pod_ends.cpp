@@ -140,9 +140,9 @@ asio::awaitable<kube::Result<void>> PodEnds::send_grace(kube::ObjectKey key, kub
       api::kinds::shadow_pods, shadow.key(),
       {kube::PatchType::merge, kube::json::serialize(core::grace_patch(shadow, seconds))});
   if (!patched && !patched.error().is_permanent())
-    co_return kube::fail(std::move(patched.error()), "telling how long the pod may take to end");
-  const bool is_told = patched && core::ordered_grace(*patched) == seconds;
-  if (RememberedPod* known = node_.memory.find(key); known && !is_told) known->ending.give_up(seconds);
+    co_return kube::fail(std::move(patched.error()), "sending how long the pod may take to end");
+  const bool is_noted = patched && core::ordered_grace(*patched) == seconds;
+  if (RememberedPod* known = node_.memory.find(key); known && !is_noted) known->ending.give_up(seconds);
   auto* cache = twins_.cache_of(key.ns, shadow.ns(), &TwinWatch::shadows);
   if (patched && cache) cache->observe(std::move(*patched));
   co_return kube::Result<void>();

@@ -264,14 +264,14 @@ void ClusterReflection::report_differences(const kube::Object& decides) {
   for (const auto& [key, node] : nodes_of_provider_) {
     auto own = rules_of(node);
     if (!own) continue;
-    const auto told = differing_.find(key);
+    const auto reported = differing_.find(key);
     // A rule that no virtual node follows is no difference.
     own->policies.not_followed = rules_->policies.not_followed;
     if (*own == *rules_) {
-      if (told != differing_.end()) differing_.erase(told);
+      if (reported != differing_.end()) differing_.erase(reported);
       continue;
     }
-    if (told != differing_.end() && told->second == *own) continue;
+    if (reported != differing_.end() && reported->second == *own) continue;
     differing_.insert_or_assign(key, std::move(*own));
     context_.events.warning(
         node, api::kinds::virtual_nodes, api::reasons::filters_differ,

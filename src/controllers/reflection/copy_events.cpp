@@ -85,7 +85,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
       if (!twin->no_right_until)
         log_.info(
             "the provider does not let this cluster read the Events of a twin: what it warns of about copies is not "
-            "told here",
+            "reported here",
             {{"twin", twin->remote}, {"error", page.error()}});
       twin->no_right_until = context_.clock.now() + no_right_pause;
       co_return later;
@@ -140,7 +140,7 @@ asio::awaitable<bool> CopyEvents::report(std::string local, Shared twin, core::r
     object->set_kind(resource);
     context_.events.warning(*object, resource, api::reasons::remote_warning,
                             core::reflection::copy_warning_message(source_.cluster, warning));
-    if (twin->warnings) twin->warnings->told(warning, context_.clock.now());
+    if (twin->warnings) twin->warnings->note_reported(warning, context_.clock.now());
   }
   co_return true;
 }

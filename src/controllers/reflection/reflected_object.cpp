@@ -209,16 +209,17 @@ void ReflectedObject::report_references() {
 void ReflectedObject::report_left_out() {
   if (!context_.kind.left_out) return;
   std::string words = is_wanted_ ? context_.kind.left_out(*local_, context_.forging) : "";
-  auto& told = ns_->notes().told;
-  const auto known = told.find(name_);
+  auto& reported = ns_->notes().reported;
+  const auto known = reported.find(name_);
   if (words.empty()) {
-    if (known != told.end()) known->second.lacks = false;
+    if (known != reported.end()) known->second.lacks = false;
     return;
   }
   const kube::TimePoint now = context_.clock.now();
-  const bool was_told = known != told.end() && (known->second.lacks || now - known->second.at < report_again_after);
-  if (!was_told) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
-  told[name_] = {.at = was_told ? known->second.at : now, .lacks = true};
+  const bool was_reported =
+      known != reported.end() && (known->second.lacks || now - known->second.at < report_again_after);
+  if (!was_reported) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
+  reported[name_] = {.at = was_reported ? known->second.at : now, .lacks = true};
 }
 
 void ReflectedObject::report_disabled(const std::string& message) {

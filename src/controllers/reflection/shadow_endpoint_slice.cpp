@@ -236,11 +236,12 @@ void ShadowEndpointSliceController::report(const kube::Object& shadow, const kub
                             "no EndpointSlice is made of this: " + plan.refusal);
   if (plan.left_out.empty()) return;
   const std::string declaration = look_at(consumer_of(std::string(shadow.ns()))).addresses.words();
-  const std::string before = std::exchange(memory.told, declaration);
+  const std::string before = std::exchange(memory.reported, declaration);
   // The process that wrote the note on the EndpointSlice has reported it.
-  const bool was_told = before.empty() && live && live->annotation(api::annotations::left_out) == plan.left_out;
-  if (before != declaration && !was_told)
-    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::address_left_out, plan.told);
+  const bool was_reported = before.empty() && live && live->annotation(api::annotations::left_out) == plan.left_out;
+  if (before != declaration && !was_reported)
+    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::address_left_out,
+                            plan.left_out_words);
 }
 
 void ShadowEndpointSliceController::give_back(Memory& memory) {

@@ -39,7 +39,7 @@ class ShadowEndpointSliceController final : public Runnable {
     std::vector<core::IpAddress> judged;
     std::set<std::string> direct;
     std::size_t endpoints = 0;  ///< in its EndpointSlice; they count against the consumer's bound
-    std::string told;           ///< the declaration by which addresses were left out, as last reported
+    std::string reported;       ///< the declaration by which addresses were left out, as last reported
     std::string refused;        ///< the refusal that was last reported
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);

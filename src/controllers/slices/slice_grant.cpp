@@ -515,11 +515,11 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Snapshot& snapshot) 
   const kube::ObjectKey key = snapshot.slice.key();
   const bool custom = !core::is_built_in_class(api::ResourceSlice(snapshot.slice).slice_class());
   Memory& memory = memory_[key];
-  const bool told = custom && memory.drain_reported;
+  const bool is_reported = custom && memory.drain_reported;
   const bool is_denied = std::holds_alternative<action::Deny>(snapshot.plan);
   memory.drain_reported = is_denied;
   if (const kube::Duration wait = quiet_time(snapshot); wait > 0ms) co_return Outcome::again_after(wait);
-  if (!told || !is_denied) {
+  if (!is_reported || !is_denied) {
     const json::array classes = storage_classes();
     const core::SliceOffer offer{.policy = policy_, .storage_classes = classes, .platform = platforms_.common()};
     if (auto patch = core::plan_slice_status(snapshot.slice, snapshot.plan, offer, context_.clock.wall())) {

@@ -85,7 +85,7 @@ asio::awaitable<Outcome> ClaimWriter::reschedule(kube::Object claim, std::string
 asio::awaitable<Outcome> ClaimWriter::show_volume(kube::Object claim, storage::volume_action::PatchClaim step) {
   KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *claims_, claim.key(),
                                           {.body = guarded_patch(latest_of(*claims_, claim), std::move(step.patch)),
-                                           .phase = "telling the size of the volume",
+                                           .phase = "reporting the size of the volume",
                                            .options = {.subresource = "status"}}));
   co_return Outcome::done();
 }
@@ -105,7 +105,7 @@ asio::awaitable<void> ClaimWriter::report(kube::Object claim, std::string_view r
   context_.events.warning(claim, kinds::claims, reason, message);
   auto users = co_await pods_of(claim);
   if (!users) {
-    log_.warn("the pods of a claim are not told what it waits for",
+    log_.warn("what a claim waits for is not reported to its pods",
               {{"claim", claim.key()}, {"error", users.error().text()}});
     co_return;
   }

@@ -78,11 +78,11 @@ asio::awaitable<Outcome> VolumeRemoval::remove_volume(kube::ObjectKey key) {
       left > kube::Duration::zero())
     co_return Outcome::again_after(left);
   auto site = sites_.site_of(*recorded);
-  const auto told = [&](const kube::Failure& failure) {
+  const auto report = [&](const kube::Failure& failure) {
     context_.events.warning(*volume, kinds::volumes, reasons::volume_delete_failed, failure.text());
   };
   if (!site) {
-    told(site.error());
+    report(site.error());
     co_return Outcome::again_after(later);
   }
   // Without a virtual node the peering has ended, and the twin namespace with it.
@@ -90,20 +90,20 @@ asio::awaitable<Outcome> VolumeRemoval::remove_volume(kube::ObjectKey key) {
     const std::string_view ns = kube::string_at(volume->spec(), {"claimRef", "namespace"});
     auto live = co_await sites_.api_of(*site).get(kinds::claims, site->key);
     if (!live && !sites_.is_gone(live.error(), *site, ns)) {
-      told(live.error());
+      report(live.error());
       co_return Outcome::retry(std::move(live.error()).in("looking at the claim that holds the data"));
     }
     // A claim of another UID is not the one that held this data.
     if (live && live->uid() == recorded->uid) {
       if (!storage::is_backing_of(*live, kube::string_at(volume->spec(), {"claimRef", "uid"}))) {
-        told(kube::Failure(kube::Errc::invalid_input, "the claim " + site->key.text() + " in " + site->where +
-                                                          " does not say that it holds the data of this volume: " +
-                                                          "remove the volume and, where it does, the claim"));
+        report(kube::Failure(kube::Errc::invalid_input, "the claim " + site->key.text() + " in " + site->where +
+                                                            " does not say that it holds the data of this volume: " +
+                                                            "remove the volume, and also the claim if it does"));
         co_return Outcome::again_after(rarely);
       }
       auto removed = co_await sites_.api_of(*site).remove(kinds::claims, site->key, {.uid = recorded->uid});
       if (!removed && !removed.error().is_conflict() && !sites_.is_gone(removed.error(), *site, ns)) {
-        told(removed.error());
+        report(removed.error());
         co_return Outcome::retry(std::move(removed.error()).in("removing the claim that holds the data"));
       }
     }

@@ -31,7 +31,7 @@ constexpr std::size_t max_address_text = 64;
 /// The nesting of the JSON in the annotation about direct connections.
 constexpr std::size_t direct_depth = 4;
 /// The most addresses that are left out and named to the consumer.
-constexpr std::size_t max_told = 4;
+constexpr std::size_t max_named = 4;
 
 /// The addresses that are those of pods in third clusters, as the consumer says, with the clusters.
 std::map<std::string, std::string, std::less<>> read_direct(const kube::Object& shadow) {
@@ -86,10 +86,11 @@ class Judge {
     plan_.judged.erase(std::ranges::unique(plan_.judged).begin(), plan_.judged.end());
     plan_.left_out = forge_left_out(things_);
     if (left_out_ == 0) return;
-    plan_.told = std::to_string(left_out_) + " of " + std::to_string(seen_) + " addresses are left out here: ";
-    plan_.told += kube::join(things_ | std::views::take(max_told), ", ");
-    if (things_.size() > max_told) plan_.told += ", …";
-    plan_.told += "; " + around_.addresses.words();
+    plan_.left_out_words =
+        std::to_string(left_out_) + " of " + std::to_string(seen_) + " addresses are left out here: ";
+    plan_.left_out_words += kube::join(things_ | std::views::take(max_named), ", ");
+    if (things_.size() > max_named) plan_.left_out_words += ", …";
+    plan_.left_out_words += "; " + around_.addresses.words();
   }
 
  private:

@@ -58,7 +58,7 @@ struct EndpointSlicePlan {
       action;
   std::string refusal;            ///< why there is no EndpointSlice
   std::string left_out;           ///< what is left out, as its annotation says it; "" = nothing
-  std::string told;               ///< the sentence about what is left out
+  std::string left_out_words;     ///< the sentence about what is left out
   std::vector<IpAddress> judged;  ///< addresses as they are reached from here, in order: kept, or this cluster's own
   std::set<std::string> direct;   ///< third clusters with addresses in the EndpointSlice
   std::size_t endpoints = 0;      ///< how many it has
