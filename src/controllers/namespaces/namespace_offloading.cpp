@@ -9,6 +9,7 @@
 
 #include "controllers/common/ensure_binding.hpp"
 #include "controllers/common/guarded_write.hpp"
+#include "controllers/common/key_of_many.hpp"
 #include "controllers/common/scopes.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
@@ -29,9 +30,7 @@ using kube::Outcome;
 namespace labels = api::labels;
 namespace json = kube::json;
 
-/// The key that stands for many NamespaceOffloadings: there may be thousands, which are enqueued over several turns of
-/// the loop.
-kube::WorkKey key_of_many() { return {}; }
+/// There may be thousands of NamespaceOffloadings, which are enqueued over several turns of the loop.
 constexpr std::size_t max_enqueued_in_a_turn = 256;
 
 }  // namespace
@@ -190,8 +189,8 @@ asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object ob
   auto unlabelled = co_await set_label(std::string(object.ns()), false);
   const core::OffloadingFacts facts{.remote_name = "", .trouble = "", .twins = twin_states(object, nullptr, "")};
   auto written = co_await write_status(object, facts);
-  if (!unlabelled) co_return Outcome::retry(std::move(unlabelled.error()));
-  if (!written) co_return Outcome::retry(std::move(written.error()));
+  KUBE_CO_TRYV(std::move(unlabelled));
+  KUBE_CO_TRYV(std::move(written));
   // A change of the maps enqueues it.
   if (!core::is_withdrawn(facts)) co_return Outcome::done();
   KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),

@@ -25,7 +25,7 @@ class TwinConsumers {
   /// The cluster ID of the consumer that a twin namespace belongs to, "" if it is no twin.
   std::string consumer_of(std::string_view twin) const;
   /// The policy of the consumer that a twin namespace belongs to, valid until the next change of a namespace. A policy
-  /// that cannot be parsed counts as the strict one here; admission admits nothing new by it.
+  /// that cannot be parsed counts as the default one here; admission admits nothing new by it.
   const core::PodPolicy& policy_of(const std::string& twin);
 
   /// Whether api_server_mapping() can be called.

@@ -113,7 +113,7 @@ asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string 
 
 asio::awaitable<std::shared_ptr<UnaccountedPods::Reading>> UnaccountedPods::read_quotas() {
   const auto reading = std::make_shared<Reading>(context_.executor, ++readings_);
-  const SetAtEnd end(reading->over);
+  const SetAtEnd at_end(reading->over);
   reading_ = reading;
   std::set<std::string> users;
   auto listed = co_await kube::list_all(context_.home.api(), {.resource = api::kinds::quotas, .ns = {}}, {},

@@ -74,15 +74,17 @@ ClusterReflection::~ClusterReflection() {
 }
 
 ClusterReflection::Reflecting& ClusterReflection::add_kind(const core::reflection::ReflectedKind& kind) {
-  auto reflector = std::make_unique<Reflector>(
-      kind, core::reflection::SelectionPolicy::allow_list, forging_of(nullptr),
-      ReflectorContext{context_.environment(), context_.home, provider_.api, provider_.stores, context_.events,
-                       [this, &kind](const std::string& ns) {
-                         return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
-                       },
-                       [this](std::size_t bytes) { return provider_.home_writes.reserve({.bytes = bytes}); },
-                       [this](const std::string& ns) { return is_quiet(ns); },
-                       [this](const std::string& ns) { end_quiet(ns); }, &provider_.home_lists, provider_.may_begin});
+  ReflectorContext context{context_.environment(), context_.home, provider_.api, provider_.stores, context_.events};
+  context.brings_home = [this, &kind](const std::string& ns) {
+    return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
+  };
+  context.home_write = [this](std::size_t bytes) { return provider_.home_writes.reserve({.bytes = bytes}); };
+  context.is_quiet = [this](const std::string& ns) { return is_quiet(ns); };
+  context.copied = [this](const std::string& ns) { end_quiet(ns); };
+  context.home_lists = &provider_.home_lists;
+  context.may_begin = provider_.may_begin;
+  auto reflector = std::make_unique<Reflector>(kind, core::reflection::SelectionPolicy::allow_list, forging_of(nullptr),
+                                               std::move(context));
   reflector->set_references_known([this] { return references_.has_synced(); });
   reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
     references_.set(ns, std::string(kind.name) + "/" + name, std::move(secrets));

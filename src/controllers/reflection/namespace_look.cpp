@@ -58,9 +58,13 @@ asio::awaitable<std::optional<Outcome>> NamespaceLook::read() {
 
 asio::awaitable<std::optional<Outcome>> NamespaceLook::compare() {
   state_.compared_at = context_.clock.now();
-  if (context_.kind.referred_only) KUBE_CO_TRYV(co_await list_home());
+  if (context_.kind.referred_only) {
+    KUBE_CO_TRYV(co_await list_home());
+  }
   const bool is_late = state_.late_at && *state_.late_at <= context_.clock.now();
-  if (!ns_->twin().copies().empty() || is_late) KUBE_CO_TRYV(co_await compare_copies(is_late));
+  if (!ns_->twin().copies().empty() || is_late) {
+    KUBE_CO_TRYV(co_await compare_copies(is_late));
+  }
   if (!state_.was_read) co_return Outcome::again_after(1s);
   if (is_late) state_.late_at.reset();
   co_return std::nullopt;

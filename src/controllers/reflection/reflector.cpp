@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/common/key_of_many.hpp"
 #include "controllers/reflection/header.hpp"
 #include "controllers/reflection/namespace_look.hpp"
 #include "controllers/reflection/reflected_object.hpp"
@@ -15,8 +16,6 @@ using kube::Outcome;
 
 /// The pause between two looks whether everything that forging needs is known.
 constexpr kube::Duration known_pause = 1s;
-/// The key that asks whether everything is known: one for all namespaces that wait for it.
-kube::WorkKey key_of_waiting() { return {}; }
 
 }  // namespace
 
@@ -156,7 +155,7 @@ void Reflector::start_reading() {
 }
 
 asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
-  if (key == key_of_waiting()) {
+  if (key == key_of_many()) {
     if (!context_.is_known_at_home()) co_return Outcome::again_after(known_pause);
     for (const auto& [local, ns] : namespaces_) ns->wake(true);
     co_return Outcome::done();
@@ -165,7 +164,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   if (!ns) co_return Outcome::done();
   if (!context_.is_known_at_home()) {
     // A namespace is woken by the end of its own list, but not by that of the endpoints that forging looks up.
-    if (context_.kind.needs_endpoints) controller_.enqueue_after(key_of_waiting(), known_pause);
+    if (context_.kind.needs_endpoints) controller_.enqueue_after(key_of_many(), known_pause);
     co_return Outcome::done();
   }
   if (key.object.name == NamespaceQueue::all_objects) {

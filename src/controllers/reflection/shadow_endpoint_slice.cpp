@@ -5,6 +5,7 @@
 
 #include "controllers/common/configurations_of.hpp"
 #include "controllers/common/foreign_cluster_of.hpp"
+#include "controllers/common/key_of_many.hpp"
 #include "controllers/common/tenant_namespace_of.hpp"
 #include "core/common/late_requests.hpp"
 #include "core/namespaces/belonging.hpp"
@@ -35,9 +36,6 @@ constexpr kube::Duration taken_pause = 20s;
 constexpr kube::Duration crowded_pause = 5min;
 
 constexpr std::string_view by_consumer = "consumer", by_cluster = "cluster";
-
-/// The key that checks whether addresses can be judged now: one for all slices that wait for it.
-kube::WorkKey key_of_waiting() { return {}; }
 
 void index_by_origin(const kube::Object& shadow, std::vector<std::string>& out) {
   out.emplace_back(shadow.label(api::labels::reflection_origin));
@@ -272,7 +270,7 @@ std::string ShadowEndpointSliceController::left_behind(const kube::ObjectKey& ke
 bool ShadowEndpointSliceController::can_judge() const { return own_.is_known() && configurations_->is_known(); }
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey work) {
-  if (work == key_of_waiting()) {
+  if (work == key_of_many()) {
     if (!can_judge()) co_return Outcome::again_after(cache_pause);
     enqueue_all();
     co_return Outcome::done();
@@ -294,8 +292,8 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
   const bool exists = shadows_->store().contains(key);
   if (exists) own_.start();
   if (exists && !can_judge()) {
-    // Each of them may be large, so that only one look is taken at a time.
-    controller_.enqueue_after(key_of_waiting(), cache_pause);
+    // Each of them may be large, so that only one look is taken at a time, for all that wait.
+    controller_.enqueue_after(key_of_many(), cache_pause);
     co_return Outcome::done();
   }
   const auto shadow = shadows_->find(key);
