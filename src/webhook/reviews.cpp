@@ -16,7 +16,7 @@
 #include "core/offloading/pod_scheduling.hpp"
 #include "core/peering/decisions.hpp"
 #include "core/quota/quota_user.hpp"
-#include "core/slices/local.hpp"
+#include "core/slices/slice_node.hpp"
 #include "core/storage/volume_carrier.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"

@@ -57,6 +57,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
                 .synced = [this] { enqueue_all(); }}),
       twins_(maps_, offered_,
              {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
+      earlier_pods_(context),
       controller_(context, {.name = "namespaceoffloading"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
@@ -165,7 +166,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
         "a NamespaceOffloading must be called \"" + key.name + "\": this one has no effect; delete it");
   }
   auto object = offloadings_->find(key);
-  if (!object || object->is_deleting()) looks_.erase(key.ns);
+  if (!object || object->is_deleting()) earlier_pods_.forget(key.ns);
   if (!object) offered_.selections().forget(key.ns);
   if (!object) co_return Outcome::done();
   if (object->is_deleting()) co_return co_await withdraw(std::move(*object));
@@ -180,7 +181,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   if (!object || object->is_deleting()) co_return Outcome::done();
   KUBE_CO_TRYV(co_await extend(*object));
   if (!entered) co_return Outcome::retry(entered.error());
-  KUBE_CO_TRY(again, co_await see_to_earlier_pods(std::move(*object)));
+  KUBE_CO_TRY(again, co_await earlier_pods_.see_to(std::move(*object)));
   co_return again ? Outcome::again_after(*again) : Outcome::done();
 }
 
@@ -216,7 +217,7 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
     const bool begins = subject && ns && ns->label(labels::scheduling_enabled) != "true";
     // A label whose write failed may have been written all the same: found later, it would not cause a look at earlier
     // pods.
-    if (begins) looks_.try_emplace(ns_name);
+    if (begins) earlier_pods_.expect(ns_name);
     labelled = co_await set_label(ns_name, subject);
   }
   for (core::TwinState& twin : facts.twins)
