@@ -125,7 +125,7 @@ Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const PodPolicy&
 
   Keep plan;
   const auto add = [&plan](auto step) { plan.steps.emplace_back(std::move(step)); };
-  if (auto patch = refusal_patch(shadow, "")) add(Report{std::move(*patch)});
+  if (auto lifted = refusal_patch(shadow, "")) add(Report{std::move(*lifted)});
   if (patch) add(PatchPod{std::move(*patch)});
   if (record) add(std::move(*record));
   if (leave == Leave::granted) add(Release{});
