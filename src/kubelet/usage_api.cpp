@@ -20,7 +20,9 @@ namespace liqo::kubelet {
 namespace {
 
 namespace json = kube::json;
-using namespace core::usage;
+using core::NodeUsage;
+using core::PodUsageReader;
+using core::UsageByPod;
 using kube::net::ServerResponse;
 
 // The least memory of a request: an incomplete line, and a piece of the answer.
@@ -207,7 +209,7 @@ asio::awaitable<std::expected<void, Refusal>> UsageApi::read(ProviderText& text,
 
 asio::awaitable<std::expected<void, Refusal>> UsageApi::relay(ProviderText& from, const std::string& provider,
                                                               const CachedPods& pods, ServerResponse& response) const {
-  OwnLines own(pods.uid, clock_.wall());
+  core::OwnLines own(pods.uid, clock_.wall());
   const std::size_t max_series = settings_.more_series + settings_.series_per_pod * pods.keys.size();
   std::string text;
   // The response headers wait for the first lines: if the provider breaks off before, the caller gets a refusal with a

@@ -60,7 +60,7 @@ class UsageApi {
 
  private:
   struct Node {
-    core::usage::NodeUsage usage;
+    core::NodeUsage usage;
     int asked = 0;  ///< requests under way
   };
   class Asking;
@@ -74,14 +74,14 @@ class UsageApi {
   asio::awaitable<std::expected<void, Refusal>> answer(const UsageQuestion& question, const UsageSource& source,
                                                        kube::net::ServerResponse& response);
   asio::awaitable<std::expected<Reply, Refusal>> ask(const UsageSource& source, std::string_view path);
-  static asio::awaitable<std::expected<void, Refusal>> read(ProviderText& text, core::usage::PodUsageReader& reader,
+  static asio::awaitable<std::expected<void, Refusal>> read(ProviderText& text, core::PodUsageReader& reader,
                                                             kube::net::ServerResponse& response);
   asio::awaitable<std::expected<void, Refusal>> relay(ProviderText& from, const std::string& provider,
                                                       const CachedPods& pods,
                                                       kube::net::ServerResponse& response) const;
   asio::awaitable<std::expected<void, Refusal>> send_usage(const UsageQuestion& question,
-                                                           const core::usage::UsageByPod& by_pod,
-                                                           const CachedPods& pods, kube::net::ServerResponse& response);
+                                                           const core::UsageByPod& by_pod, const CachedPods& pods,
+                                                           kube::net::ServerResponse& response);
   void forget_gone();
 
   kube::async::Clock& clock_;

@@ -9,7 +9,13 @@ namespace liqo::kubelet {
 namespace {
 
 namespace json = kube::json;
-using namespace core::usage;
+using core::Measure;
+using core::NodeReading;
+using core::NodeUsage;
+using core::PodUsage;
+using core::Reading;
+using core::Usage;
+using core::UsageByPod;
 
 // Exact: a double cannot represent every count of nanoseconds.
 std::string decimal(std::uint64_t value, std::uint64_t per_unit, std::size_t digits) {
@@ -26,7 +32,7 @@ std::string number(Measure measure, std::uint64_t value) {
   return std::to_string(value);
 }
 
-void add_head(std::string& text, std::string_view name, std::string_view help, std::string_view type) {
+void add_head(std::string& text, std::string_view name, std::string_view type, std::string_view help) {
   text.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ");
   text.append(type).append("\n");
 }
@@ -36,7 +42,7 @@ void add_value(std::string& text, const std::string& value, std::int64_t at) {
 }
 
 void add_outcome(std::string& text, std::string_view name, bool has_failed) {
-  add_head(text, name, "1 if there was an error while getting container metrics, 0 otherwise", "gauge");
+  add_head(text, name, "gauge", "1 if there was an error while getting container metrics, 0 otherwise");
   text.append(name).append(has_failed ? " 1\n" : " 0\n");
 }
 
@@ -64,10 +70,10 @@ json::object memory_statistics(const Reading& reading) {
 }  // namespace
 
 void ResourceText::add_pod(std::string& text) {
-  const UsageFamily& family = usage_families[family_];
+  const core::UsageFamily& family = core::usage_families[family_];
   const auto add = [&](const std::optional<Reading>& reading, std::string_view container) {
     if (!reading) return;
-    if (!std::exchange(has_family_head_, true)) add_head(text, family.name, family.help, family.type);
+    if (!std::exchange(has_family_head_, true)) add_head(text, family.name, family.type, family.help);
     text.append(family.name).append("{");
     if (!container.empty()) text.append("container=\"").append(container).append("\",");
     text.append("namespace=\"").append(pod_->first.ns).append("\",pod=\"").append(pod_->first.name).append("\"}");
@@ -84,16 +90,16 @@ void ResourceText::add_pod(std::string& text) {
 }
 
 void ResourceText::add_end(std::string& text) const {
-  add_head(text, "node_cpu_usage_seconds_total", "Cumulative cpu time consumed by the node in core-seconds", "counter");
+  add_head(text, "node_cpu_usage_seconds_total", "counter", "Cumulative cpu time consumed by the node in core-seconds");
   add_value(text += "node_cpu_usage_seconds_total", number(Measure::cpu, node_.cpu), node_.at);
-  add_head(text, "node_memory_working_set_bytes", "Current working set of the node in bytes", "gauge");
+  add_head(text, "node_memory_working_set_bytes", "gauge", "Current working set of the node in bytes");
   add_value(text += "node_memory_working_set_bytes", number(Measure::memory, node_.memory), node_.at);
   add_resource_outcome(text, false);
 }
 
 std::string ResourceText::next() {
   std::string text;
-  while (family_ < usage_families.size() && text.size() < piece_size) {
+  while (family_ < core::usage_families.size() && text.size() < piece_size) {
     if (pod_ != by_pod_.end()) {
       add_pod(text);
       ++pod_;
@@ -103,7 +109,7 @@ std::string ResourceText::next() {
     has_family_head_ = false;
     pod_ = by_pod_.begin();
   }
-  if (family_ == usage_families.size() && !std::exchange(is_over_, true)) add_end(text);
+  if (family_ == core::usage_families.size() && !std::exchange(is_over_, true)) add_end(text);
   return text;
 }
 

@@ -16,7 +16,7 @@ namespace liqo::kubelet {
 class ResourceText {
  public:
   /// `by_pod` outlives it.
-  ResourceText(const core::usage::UsageByPod& by_pod, const core::usage::NodeReading& node)
+  ResourceText(const core::UsageByPod& by_pod, const core::NodeReading& node)
       : by_pod_(by_pod), node_(node), pod_(by_pod.begin()) {}
   /// The next piece, of about 32 KiB; "" = there are no more.
   std::string next();
@@ -25,10 +25,10 @@ class ResourceText {
   void add_pod(std::string& text);
   void add_end(std::string& text) const;
 
-  const core::usage::UsageByPod& by_pod_;
-  core::usage::NodeReading node_;
+  const core::UsageByPod& by_pod_;
+  core::NodeReading node_;
   std::size_t family_ = 0;
-  core::usage::UsageByPod::const_iterator pod_;
+  core::UsageByPod::const_iterator pod_;
   bool has_family_head_ = false;  ///< HELP and TYPE of the present family were written
   bool is_over_ = false;
 };
@@ -38,10 +38,8 @@ class ResourceText {
 std::string text_without_usage(Endpoint endpoint, std::string_view why);
 
 /// The node in GET /stats/summary. `started`: RFC 3339; "" = not known.
-kube::json::object node_statistics(std::string_view node, std::string_view started,
-                                   const core::usage::NodeReading& reading);
+kube::json::object node_statistics(std::string_view node, std::string_view started, const core::NodeReading& reading);
 /// A pod in GET /stats/summary. Unknown values are left out.
-kube::json::object pod_statistics(const kube::Object& pod, const core::usage::PodUsage& usage,
-                                  const core::usage::NodeUsage& node);
+kube::json::object pod_statistics(const kube::Object& pod, const core::PodUsage& usage, const core::NodeUsage& node);
 
 }  // namespace liqo::kubelet

@@ -63,8 +63,8 @@ asio::awaitable<void> QuotaLedger::close() {
   for (auto& [quota, desk] : desks_) desk->close(stopping);
 }
 
-asio::awaitable<Answer> QuotaLedger::answer(const core::admission::Request& request,
-                                            const core::admission::PodPolicy& policy, core::Claimant claimant) {
+asio::awaitable<Answer> QuotaLedger::answer(const core::admission::Request& request, const core::PodPolicy& policy,
+                                            core::Claimant claimant) {
   const std::string origin(request.object.label(api::labels::reflection_origin));
   if (std::string refusal = core::admission::refuse_growth(request, stored(origin), policy, claimant.proven);
       !refusal.empty())

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 #include "core/policy/pod_policy.hpp"
 #include "core/quota/admission_round.hpp"
 #include "core/slices/quota.hpp"
@@ -49,7 +49,7 @@ class QuotaLedger {
   /// (the API server still may). It is not called for deletions: they always pass, and the watch shows them. The
   /// request must outlive the call.
   asio::awaitable<core::admission::Answer> answer(const core::admission::Request& request,
-                                                  const core::admission::PodPolicy& policy, core::Claimant claimant);
+                                                  const core::PodPolicy& policy, core::Claimant claimant);
 
   /// Decides whether the Quota of a ShadowPod has room for it. The ShadowPod has its UID, about which callers may ask
   /// again, and the labels of its creator and origin, both checked. `before` is its stored state, null if it is new. An

@@ -131,7 +131,7 @@ asio::awaitable<void> MetricAgent::handle(const ServerRequest& request, ServerRe
   const std::string path(kube::path_of(request.target));
   if (request.method != "GET")
     co_return co_await send_text(response, 405, "only GET is served here", {{"allow", "GET"}});
-  const core::admission::User user = core::proxied_user(front_proxy_, request.headers);
+  const kube::admission::User user = core::proxied_user(front_proxy_, request.headers);
   if (user.name.empty()) co_return co_await send_text(response, 401, "the front proxy names no user");
   if (auto document = core::metrics_api_document(path)) {
     static_cast<void>(co_await response.send(200, {{"content-type", "application/json"}}, std::move(*document)));

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 #include "kube/net/http/http_server.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/telemetry/log.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/admission/callers.hpp"
+#include "core/admission/review.hpp"
 #include "core/admission/unproven_turns.hpp"
-#include "core/common/review.hpp"
 #include "core/quota/claimant.hpp"
 #include "kube/async/event.hpp"
 #include "kube/client/api.hpp"

@@ -350,7 +350,7 @@ bool has_row(const kube::Resource& kind) {
 json::array rules_of(const Hook& hook) {
   if (!hook.resources.empty()) return {forge_rule(hook.group, hook.version, hook.resources, hook.operations)};
   json::array rules;
-  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds())
+  for (const core::reflection::ReflectedKind* kind : core::reflection::reflected_kinds())
     if (const kube::Resource& copies = kind->copies(); !has_row(copies))
       rules.push_back(forge_rule(copies.group, copies.version, copies.plural, hook.operations));
   return rules;

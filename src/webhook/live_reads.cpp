@@ -4,6 +4,7 @@
 #include <list>
 
 #include "kube/async/event.hpp"
+#include "kube/client/find_live.hpp"
 
 namespace liqo::webhook {
 namespace {
@@ -112,10 +113,7 @@ asio::awaitable<Result<void>> LiveReads::read(const Selection& selection, Listin
 asio::awaitable<Result<std::optional<kube::Object>>> LiveReads::find(kube::Resource resource, kube::ObjectKey key,
                                                                      const Hold& hold) {
   if (!hold(one_object)) co_return std::unexpected(no_room());
-  auto live = co_await api_.get(resource, key);
-  if (live) co_return std::optional(std::move(*live));
-  if (live.error().is_not_found()) co_return std::optional<kube::Object>();
-  co_return std::unexpected(std::move(live.error()));
+  co_return co_await kube::find_live(api_, std::move(resource), std::move(key));
 }
 
 }  // namespace liqo::webhook

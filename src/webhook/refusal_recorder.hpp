@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/admission/refusal_ring.hpp"
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 #include "kube/async/event.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/informer_set.hpp"

@@ -16,7 +16,7 @@
 #include "core/offloading/pod_scheduling.hpp"
 #include "core/peering/decisions.hpp"
 #include "core/quota/quota_user.hpp"
-#include "core/slices/local.hpp"
+#include "core/slices/slice_node.hpp"
 #include "core/storage/volume_carrier.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -189,7 +189,7 @@ asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request, con
   co_return co_await ask_ledger(request, std::move(twin.policy));
 }
 
-asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::admission::PodPolicy policy) const {
+asio::awaitable<Answer> Reviews::ask_ledger(const Request& request, core::PodPolicy policy) const {
   core::Claimant claimant;
   if (context_.callers && (request.operation == Operation::create || core::admission::is_resize(request)))
     claimant = context_.callers->claimant_of(request);
@@ -291,12 +291,12 @@ asio::awaitable<Answer> Reviews::check_amount(const Request& request, kube::Reso
   const bool is_counted = !request.dry_run && is_tenant_namespace && co_await comes_from_api_server(request);
   if (!tenants_.is_known()) co_return Answer::unavailable("Liqo cannot decide now: " + waiting_for());
   // A policy that cannot be read counts as the default one, which has bounds too.
-  const auto policy = core::admission::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
+  const auto policy = core::read_pod_policy(*ns ? (*ns)->annotation(api::annotations::pod_policy) : "");
   // If the server still has to make the name, the review's own stands for it.
   const kube::ObjectKey key{request.ns,
                             request.object.name().empty() ? request.uid : std::string(request.object.name())};
   Answer answer = core::admission::check_amount(request.plural, tenants_.others_than(kind, key),
-                                                policy.value_or(core::admission::PodPolicy()).max_objects);
+                                                policy.value_or(core::PodPolicy()).max_objects);
   if (answer.allowed && is_counted) tenants_.admit(kind, key);
   co_return answer;
 }
@@ -437,7 +437,7 @@ asio::awaitable<Answer> Reviews::validate_twin_object(const Request& request, co
   auto ns = co_await read_namespace(request.ns, Source::cache, hold);
   if (!ns) co_return cannot_read(ns.error());
   const std::string_view id = *ns ? (*ns)->label(labels::remote_cluster_id) : "";
-  if (const auto kind = core::admission::twin_kind(request.plural)) {
+  if (const auto kind = core::twin_kind(request.plural)) {
     Answer answer = core::admission::check_orders(request, id, *kind, policy_of(id).policy);
     if (!answer.allowed) co_return answer;
   }
@@ -488,7 +488,7 @@ core::admission::OfferedClasses Reviews::offered_classes(std::string_view consum
 void Reviews::read_policy(Consumer& consumer) const {
   const auto tenant = consumer.id.empty() ? std::nullopt : tenant_namespace(consumer.id);
   if (!tenant) return;
-  auto policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
+  auto policy = core::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
   if (policy)
     consumer.policy = std::move(*policy);
   else
@@ -497,7 +497,7 @@ void Reviews::read_policy(Consumer& consumer) const {
 }
 
 std::string Reviews::namespace_of_id(std::string_view consumer, const kube::Object& tenant_namespace) const {
-  const auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(api::annotations::pod_policy));
+  const auto policy = core::read_pod_policy(tenant_namespace.annotation(api::annotations::pod_policy));
   // If other rules choose the names, a consumer's ID gives it no names.
   if (context_.twin_names || (policy && policy->twin_names)) return {};
   // The views in `all` refer to these names.

@@ -59,7 +59,7 @@ class Reviews {
   asio::awaitable<kube::Result<std::optional<kube::Object>>> offloading_of(std::string ns, const Hold& hold);
   asio::awaitable<Answer> validate_shadow_pod(const Request& request, const Hold& hold);
   /// Asks the ledger. An unproven caller that would get nothing is answered only after the caller has been judged.
-  asio::awaitable<Answer> ask_ledger(const Request& request, core::admission::PodPolicy policy) const;
+  asio::awaitable<Answer> ask_ledger(const Request& request, core::PodPolicy policy) const;
   asio::awaitable<Answer> mutate_virtual_node(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_virtual_node(const Request& request, const Hold& hold);
   /// The VirtualNodes of that name in other namespaces, read live.
@@ -84,7 +84,7 @@ class Reviews {
   struct Consumer {
     std::string id;     ///< "" if the namespace belongs to no consumer
     bool asks = false;  ///< the request is the consumer's, and changes what is checked
-    core::admission::PodPolicy policy;
+    core::PodPolicy policy;
     std::string mistake;  ///< why the policy cannot be parsed; all new objects are then refused
   };
   /// The consumer in whose namespace the request writes, and its policy if that matters for the request.

@@ -17,6 +17,9 @@
 namespace {
 
 using namespace liqo::core::admission;
+using liqo::core::PodPolicy;
+using liqo::core::read_pod_policy;
+using liqo::core::TwinKind;
 
 /// The answer as an API server reads it: with the UID asked for, and a reason for each refusal.
 void check(const Request& request, const Answer& answer) {

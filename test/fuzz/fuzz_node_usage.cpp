@@ -12,7 +12,7 @@
 namespace {
 
 using namespace liqo::kubelet;
-using namespace liqo::core::usage;
+using namespace liqo::core;
 
 constexpr std::size_t max_containers = 8;
 
@@ -47,10 +47,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   kube::WallTime now(std::chrono::seconds(1'700'000'000));
   NodeUsage usage;
   NodeReading before;
-  OwnLines own(uid_of, now);
+  liqo::core::OwnLines own(uid_of, now);
   while (!rest.empty()) {
     const std::size_t end = rest.find("\n\n");
-    PodUsageReader reader(uid_of, now, max_containers);
+    liqo::core::PodUsageReader reader(uid_of, now, max_containers);
     kube::wire::MetricLines lines;
     for (const std::string& line : lines.feed(rest.substr(0, end))) {
       reader.take(line);

@@ -92,7 +92,7 @@ void read_replica(const kube::Object& replica) {
 
 void read_event(const kube::Object& event) {
   const std::array<json::value, 1> events{event.tree()};
-  for (const CopyWarning& warning : copy_warnings(events)) {
+  for (const reflection::CopyWarning& warning : reflection::copy_warnings(events)) {
     check(warning.words == kube::one_line(warning.words, warning.words.size()));
     check(copy_warning_message("milan", warning).size() < 8 << 10);
   }

@@ -32,7 +32,7 @@ Cluster::Cluster(kube::testing::Simulator& simulator, std::string cluster_id, st
         api::kinds::tenants, api::kinds::identities, api::kinds::configurations, api::kinds::foreign_clusters,
         api::kinds::quotas, api::kinds::storage_classes, api::kinds::ips, api::kinds::vk_options_templates})
     server.serve(kind);
-  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds())
+  for (const core::reflection::ReflectedKind* kind : core::reflection::reflected_kinds())
     if (!server.serves(kind->resource)) server.serve(kind->resource);
 }
 

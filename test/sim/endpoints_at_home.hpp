@@ -10,7 +10,7 @@ namespace liqo::sim {
 
 /// Answers from the server's own state, not from a cache. There is no network between the clusters: addresses are
 /// reached as they are called.
-class EndpointsAtHome : public core::HomeEndpoints {
+class EndpointsAtHome : public core::reflection::HomeEndpoints {
  public:
   explicit EndpointsAtHome(Cluster& home) : home_(home) {}
 
@@ -27,7 +27,7 @@ class EndpointsAtHome : public core::HomeEndpoints {
 
 /// Answers for one moment, at which this Service existed, or none. It is used only for selections, so it knows no
 /// addresses.
-class EndpointsOfThen final : public core::HomeEndpoints {
+class EndpointsOfThen final : public core::reflection::HomeEndpoints {
  public:
   explicit EndpointsOfThen(Tree service) : service_(std::move(service)) {}
 

@@ -143,7 +143,7 @@ std::string ReflectionWorld::any_name(const DrawnKind& drawn) {
   return std::string(drawn.stem) + std::to_string(random_.between(0, drawn.objects - 1));
 }
 
-Tree ReflectionWorld::any_copy(Cluster& provider, const reflection::ReflectedKind& kind) {
+Tree ReflectionWorld::any_copy(Cluster& provider, const core::reflection::ReflectedKind& kind) {
   std::vector<Tree> copies;
   for (const Tree& object : provider.server.list(kind.copies(), twin_namespace(home_.id)))
     if (has_our_labels(*object)) copies.push_back(object);
@@ -287,7 +287,7 @@ void ReflectionWorld::edit_filters() {
 void ReflectionWorld::edit_copy() {
   Cluster& provider = any_provider();
   const DrawnKind& drawn = any_kind();
-  const reflection::ReflectedKind& kind = kind_of(drawn);
+  const core::reflection::ReflectedKind& kind = kind_of(drawn);
   const Tree copy = any_copy(provider, kind);
   if (!copy || kube::bool_at(*copy, {"immutable"})) return;
   note("the copy " + std::string(name_of(*copy)) + " is damaged in " + provider.id);
@@ -318,7 +318,7 @@ void ReflectionWorld::edit_copy() {
 
 void ReflectionWorld::delete_copy() {
   Cluster& provider = any_provider();
-  const reflection::ReflectedKind& kind = kind_of(any_kind());
+  const core::reflection::ReflectedKind& kind = kind_of(any_kind());
   const Tree copy = any_copy(provider, kind);
   if (!copy) return;
   note("the copy " + std::string(name_of(*copy)) + " is deleted in " + provider.id);
@@ -327,7 +327,7 @@ void ReflectionWorld::delete_copy() {
 
 void ReflectionWorld::hold_copy() {
   Cluster& provider = any_provider();
-  const reflection::ReflectedKind& kind = kind_of(any_kind());
+  const core::reflection::ReflectedKind& kind = kind_of(any_kind());
   const Tree copy = any_copy(provider, kind);
   if (!copy || is_deleting(*copy)) return;
   note("the copy " + std::string(name_of(*copy)) + " is held by a finalizer in " + provider.id);
@@ -341,7 +341,7 @@ void ReflectionWorld::hold_copy() {
   group_.spawn(release(&provider, &kind, key_of(*copy)));
 }
 
-asio::awaitable<void> ReflectionWorld::release(Cluster* provider, const reflection::ReflectedKind* kind,
+asio::awaitable<void> ReflectionWorld::release(Cluster* provider, const core::reflection::ReflectedKind* kind,
                                                kube::ObjectKey key) {
   co_await simulator_.clock().sleep(std::chrono::milliseconds(random_.between(100, 60'000)));
   (void)provider->server.update(

@@ -53,8 +53,8 @@ std::vector<std::string> addresses_of(const json::array& endpoints) {
 
 /// Whether a tenant namespace allows the consumer's endpoints to have the address.
 bool declares(const json::object& tenant, const core::IpAddress& address) {
-  const auto policy = core::admission::read_pod_policy(
-      kube::string_at(tenant, {"metadata", "annotations", api::annotations::pod_policy}));
+  const auto policy =
+      core::read_pod_policy(kube::string_at(tenant, {"metadata", "annotations", api::annotations::pod_policy}));
   return policy && policy->endpoint_ranges &&
          std::ranges::any_of(*policy->endpoint_ranges,
                              [&](const core::Cidr& range) { return range.contains(address); });
@@ -214,7 +214,7 @@ void ReflectionWorld::change_endpoint_rules() {
   const std::string name = "own-" + std::to_string(random_.between(0, 2));
   if (provider.server.remove(resources::services, {std::string(own_namespace), name}, {}, reflection_stranger))
     return note(provider.id + " has no Service " + name + " any more");
-  const Tree shadow = any_copy(provider, *reflection::find_reflected_kind("EndpointSlice"));
+  const Tree shadow = any_copy(provider, *core::reflection::find_reflected_kind("EndpointSlice"));
   const auto said =
       shadow ? addresses_of(kube::array_at(*shadow, {"spec", "template", "endpoints"})) : std::vector<std::string>();
   if (said.empty()) return;
@@ -260,27 +260,28 @@ void ReflectionWorld::meddle_with_endpoints() {
 
 std::string ReflectionWorld::compare_endpoints(Cluster& provider) {
   const std::string twin = twin_namespace(home_.id), tenant = tenant_namespace(home_.id), where = " in " + provider.id;
-  const auto policy =
-      core::admission::read_pod_policy(kube::string_at(*provider.server.get(resources::namespaces, {"", tenant}),
-                                                       {"metadata", "annotations", api::annotations::pod_policy}));
+  const auto policy = core::read_pod_policy(kube::string_at(*provider.server.get(resources::namespaces, {"", tenant}),
+                                                            {"metadata", "annotations", api::annotations::pod_policy}));
   const Tree tree = provider.server.get(kinds::foreign_clusters, {"", home_.id});
   const std::optional<Object> peer = tree ? std::optional<Object>(*tree) : std::nullopt;
   const auto addresses = core::ConsumerAddresses::of(
       home_.id, tenant, {.policy = policy, .foreign_cluster = peer ? &*peer : nullptr, .configurations = {}});
   const core::OwnAddresses own = own_addresses(provider);
-  const core::EndpointSurroundings around{.consumer = home_.id,
-                                          .addresses = addresses,
-                                          .policy = *policy,
-                                          .own = own,
-                                          .reachable = core::is_reachable(peer ? &*peer : nullptr),
-                                          .map_direct = {}};
+  const core::reflection::EndpointSurroundings around{
+      .consumer = home_.id,
+      .addresses = addresses,
+      .policy = *policy,
+      .own = own,
+      .reachable = core::reflection::is_reachable(peer ? &*peer : nullptr),
+      .map_direct = {}};
   for (const Tree& shadow : provider.server.list(kinds::shadow_endpoint_slices, twin)) {
     const std::string title = "EndpointSlice " + std::string(name_of(*shadow));
-    const core::EndpointSlicePlan plan = core::plan_endpoint_slice(Object(*shadow), nullptr, around);
+    const core::reflection::EndpointSlicePlan plan =
+        core::reflection::plan_endpoint_slice(Object(*shadow), nullptr, around);
     const Tree there = provider.server.get(kinds::endpoint_slices, key_of(*shadow));
     // An object of another owner has the name.
     if (there && !is_shadows(*there) && !has_our_mark(*there)) continue;
-    const auto* due = std::get_if<core::endpoint_slice_action::Apply>(&plan.action);
+    const auto* due = std::get_if<core::reflection::endpoint_slice_action::Apply>(&plan.action);
     if (!due && there) return title + " is there" + where + ", though " + plan.refusal;
     if (!due) continue;
     if (!there) return title + " is missing" + where;

@@ -20,7 +20,7 @@ constexpr std::ptrdiff_t max_of_object = 4, max_of_twin = 60;
 
 }  // namespace
 
-void ReflectionWorld::say(Cluster& provider, const reflection::ReflectedKind& kind, const json::object& copy,
+void ReflectionWorld::say(Cluster& provider, const core::reflection::ReflectedKind& kind, const json::object& copy,
                           std::string_view type) {
   const core::ForgingContext forging{.clusters = {.local = home_.id, .remote = provider.id}};
   Said said{.provider = provider.id,
@@ -46,7 +46,7 @@ void ReflectionWorld::say(Cluster& provider, const reflection::ReflectedKind& ki
 
 void ReflectionWorld::say_something() {
   Cluster& provider = any_provider();
-  const reflection::ReflectedKind& kind = kind_of(any_kind());
+  const core::reflection::ReflectedKind& kind = kind_of(any_kind());
   if (const Tree copy = any_copy(provider, kind))
     say(provider, kind, *copy, random_.chance(0.7) ? "Warning" : "Normal");
 }
@@ -62,7 +62,7 @@ void ReflectionWorld::check_events() {
     };
     const core::ForgingContext forging{.clusters = {.local = home_.id, .remote = provider->id}};
     for (const DrawnKind& drawn : drawn_kinds()) {
-      const reflection::ReflectedKind& kind = kind_of(drawn);
+      const core::reflection::ReflectedKind& kind = kind_of(drawn);
       // The provider's liqod reports about ShadowEndpointSlices itself.
       if (!provider->server.serves(kind.copies()) || drawn.name == "EndpointSlice") continue;
       const Tree copy = any_copy(*provider, kind);

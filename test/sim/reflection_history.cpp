@@ -11,11 +11,11 @@
 namespace liqo::sim {
 
 using namespace std::chrono_literals;
+using core::reflection::ReflectedKind;
 using kube::Object;
 using kube::TimePoint;
 using kube::testing::ChangeType;
 using kube::testing::FakeChange;
-using reflection::ReflectedKind;
 namespace resources = kube::resources;
 
 namespace {
@@ -50,11 +50,11 @@ class ReflectionCheck {
     for (const auto& [name, states] : read_states(home, resources::pods, home_namespace))
       for (const State& state : states)
         if (state.tree && kube::string_at(*state.tree, {"spec", "nodeName"}).starts_with(provider.id))
-          add_references(state, name, reflection::secrets_of_pod(Object(*state.tree)));
+          add_references(state, name, core::reflection::secrets_of_pod(Object(*state.tree)));
     for (const auto& [name, states] : read_states(home, api::kinds::ingresses, home_namespace))
       for (const State& state : states)
-        if (state.tree && is_selected(*reflection::find_reflected_kind("Ingress"), *state.tree, nullptr))
-          add_references(state, name, reflection::secrets_of_ingress(Object(*state.tree)));
+        if (state.tree && is_selected(*core::reflection::find_reflected_kind("Ingress"), *state.tree, nullptr))
+          add_references(state, name, core::reflection::secrets_of_ingress(Object(*state.tree)));
   }
 
   void run() {
@@ -120,7 +120,7 @@ class ReflectionCheck {
       return;
     }
     const json::value now = contents_of(*change.after), before = contents_of(*theirs);
-    if (reflection::is_equal(&now, &before)) {
+    if (core::reflection::is_equal(&now, &before)) {
       changed_.erase(uid);
     } else if (is_near_end(change.at)) {
       changed_.erase(uid);
@@ -149,7 +149,7 @@ class ReflectionCheck {
       if (!state.tree || shape_of(*state.tree) != shape || shape.empty() ||
           !std::ranges::all_of(selections(state, from, change.at), std::identity()))
         return;
-      is_referred = is_referred && reflection::is_allowed(Object(*state.tree));
+      is_referred = is_referred && core::reflection::is_allowed(Object(*state.tree));
     }
     if (kind_.referred_only && !is_referred && std::ranges::none_of(referred_[local], [&](const Reference& reference) {
           return reference.from <= from && reference.until >= change.at;
@@ -167,7 +167,7 @@ class ReflectionCheck {
       if (state.tree && overlaps(state, from, change.at)) {
         const bool is_selected = std::ranges::any_of(selections(state, from, change.at), std::identity());
         is_known = is_known || is_selected;
-        is_wanted = is_wanted || (is_selected && reflection::is_allowed(Object(*state.tree)));
+        is_wanted = is_wanted || (is_selected && core::reflection::is_allowed(Object(*state.tree)));
       }
     if (!is_known) return violate("nothing is sent that is not reflected", "its object was not to be", change);
     if (kind_.referred_only && !is_wanted && std::ranges::none_of(referred_[local], [&](const Reference& reference) {
@@ -192,8 +192,9 @@ class ReflectionCheck {
     const EndpointsOfThen endpoints(std::move(service));
     core::ForgingContext forging = forging_;
     forging.endpoints = &endpoints;
-    return reflection::wanted_copy({.kind = kind, .policy = reflection::SelectionPolicy::deny_list, .ctx = forging},
-                                   Object(local), twin_)
+    return core::reflection::wanted_copy(
+               {.kind = kind, .policy = core::reflection::SelectionPolicy::deny_list, .ctx = forging}, Object(local),
+               twin_)
         .has_value();
   }
 

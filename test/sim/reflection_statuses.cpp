@@ -131,15 +131,18 @@ class StatusCheck {
 
 }  // namespace
 
-const reflection::CustomResource& widget_resource() {
-  static const reflection::CustomResource resource{.plural = "widgets", .group = "example.org", .brings_status = true};
+const core::reflection::CustomResource& widget_resource() {
+  static const core::reflection::CustomResource resource{
+      .plural = "widgets", .group = "example.org", .brings_status = true};
   return resource;
 }
 
-const reflection::ReflectedKind& widgets() { return reflection::custom_kind(widget_resource(), "v1", "Widget"); }
+const core::reflection::ReflectedKind& widgets() {
+  return core::reflection::custom_kind(widget_resource(), "v1", "Widget");
+}
 
-const reflection::ReflectedKind& kind_of(const DrawnKind& drawn) {
-  const reflection::ReflectedKind* built_in = reflection::find_reflected_kind(drawn.name);
+const core::reflection::ReflectedKind& kind_of(const DrawnKind& drawn) {
+  const core::reflection::ReflectedKind* built_in = core::reflection::find_reflected_kind(drawn.name);
   return built_in ? *built_in : widgets();
 }
 

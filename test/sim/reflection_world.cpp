@@ -143,7 +143,7 @@ void ReflectionWorld::calm_down() {
   note("everything heals");
 }
 
-void ReflectionWorld::remove_forged(Cluster& provider, const reflection::ReflectedKind& kind) {
+void ReflectionWorld::remove_forged(Cluster& provider, const core::reflection::ReflectedKind& kind) {
   std::set<std::string_view> written;
   for (const kube::testing::FakeChange& change : provider.server.store().table(kind.copies()).log)
     if (change.actor.starts_with("liqod-")) written.insert(uid_of(*change.after));
@@ -162,29 +162,30 @@ std::set<std::string> ReflectionWorld::find_referred(const Cluster& provider) {
     if (kube::string_at(*node, {"spec", "clusterID"}) == provider.id) nodes.emplace(name_of(*node));
   for (const Tree& pod : home_.server.list(resources::pods, home_namespace))
     if (nodes.contains(std::string(kube::string_at(*pod, {"spec", "nodeName"}))))
-      for (std::string& name : reflection::secrets_of_pod(Object(*pod))) referred.insert(std::move(name));
+      for (std::string& name : core::reflection::secrets_of_pod(Object(*pod))) referred.insert(std::move(name));
   for (const Tree& tree : home_.server.list(api::kinds::ingresses, home_namespace))
-    if (const Object ingress(*tree); !reflection::wanted_copy({.kind = *reflection::find_reflected_kind("Ingress"),
-                                                               .policy = reflection::SelectionPolicy::deny_list,
-                                                               .ctx = {}},
-                                                              ingress, ""))
+    if (const Object ingress(*tree);
+        !core::reflection::wanted_copy({.kind = *core::reflection::find_reflected_kind("Ingress"),
+                                        .policy = core::reflection::SelectionPolicy::deny_list,
+                                        .ctx = {}},
+                                       ingress, ""))
       continue;
     else
-      for (std::string& name : reflection::secrets_of_ingress(ingress)) referred.insert(std::move(name));
+      for (std::string& name : core::reflection::secrets_of_ingress(ingress)) referred.insert(std::move(name));
   return referred;
 }
 
-std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection::ReflectedKind& kind) {
+std::string ReflectionWorld::compare_copies(Cluster& provider, const core::reflection::ReflectedKind& kind) {
   if (!provider.server.serves(kind.copies())) return "";
   const std::string twin = twin_namespace(home_.id), where = " in " + provider.id;
   std::vector<Object> nodes;
   for (const Tree& node : home_.server.list(api::kinds::virtual_nodes)) nodes.emplace_back(*node);
-  const Object* oldest = core::filters_decided_by(nodes, provider.id);
+  const Object* oldest = core::reflection::filters_decided_by(nodes, provider.id);
   if (!oldest) return "no virtual node of " + provider.id + " is there";
   core::ForgingContext forging;
   forging.clusters = {.local = home_.id, .remote = provider.id};
-  const core::ReflectionFilters filters =
-      core::filters_of(*oldest, nullptr, controllers::Settings().reflection.not_reflected);
+  const core::reflection::ReflectionFilters filters =
+      core::reflection::filters_of(*oldest, nullptr, controllers::Settings().reflection.not_reflected);
   forging.patch.labels_not_reflected = filters.labels;
   forging.patch.annotations_not_reflected = filters.annotations;
   const EndpointsAtHome endpoints(home_);
@@ -194,9 +195,10 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
   std::set<std::string> wanted_names;
   for (const Tree& tree : home_.server.list(kind.resource, home_namespace)) {
     const Object local(*tree);
-    if (kind.referred_only && !referred.contains(std::string(local.name())) && !reflection::is_allowed(local)) continue;
-    const auto wanted = reflection::wanted_copy(
-        {.kind = kind, .policy = reflection::SelectionPolicy::deny_list, .ctx = forging}, local, twin);
+    if (kind.referred_only && !referred.contains(std::string(local.name())) && !core::reflection::is_allowed(local))
+      continue;
+    const auto wanted = core::reflection::wanted_copy(
+        {.kind = kind, .policy = core::reflection::SelectionPolicy::deny_list, .ctx = forging}, local, twin);
     if (!wanted) continue;
     wanted_names.emplace(wanted->name());
     const std::string title = std::string(kind.name) + " " + std::string(wanted->name());
@@ -211,7 +213,7 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const reflection:
         return value && *value == entry.value();
       });
     };
-    if (kind.compare(copy, *wanted) != reflection::Comparison::same ||
+    if (kind.compare(copy, *wanted) != core::reflection::Comparison::same ||
         (kind.surplus && !kind.surplus(copy, *wanted).empty()))
       return title + " differs" + where + ": " + copy.text() + ", wanted " + wanted->text();
     if (!agrees(copy.labels(), wanted->labels()) || !agrees(copy.annotations(), wanted->annotations()))

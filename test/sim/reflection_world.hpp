@@ -30,9 +30,9 @@ struct DrawnKind {
 };
 std::span<const DrawnKind> drawn_kinds();
 /// The custom resource among the kinds, whose status comes home.
-const reflection::CustomResource& widget_resource();
-const reflection::ReflectedKind& widgets();
-const reflection::ReflectedKind& kind_of(const DrawnKind& drawn);
+const core::reflection::CustomResource& widget_resource();
+const core::reflection::ReflectedKind& widgets();
+const core::reflection::ReflectedKind& kind_of(const DrawnKind& drawn);
 
 /// Times after which liqod may have forgotten its knowledge of a copy or a provider.
 struct Interruptions {
@@ -84,7 +84,7 @@ class ReflectionWorld {
   void declare(Cluster& provider, std::string_view ranges);
   void add_peer(Cluster& provider);
   /// Removes objects that look like copies, but were written only by strangers.
-  void remove_forged(Cluster& provider, const reflection::ReflectedKind& kind);
+  void remove_forged(Cluster& provider, const core::reflection::ReflectedKind& kind);
 
   // Actions of people at home.
   void create_object();
@@ -121,7 +121,7 @@ class ReflectionWorld {
 
   asio::awaitable<void> restart(std::string name, bool killed, kube::Duration downtime);
   asio::awaitable<void> outage(std::vector<kube::testing::SimLink*> links, bool refuses, kube::Duration length);
-  asio::awaitable<void> release(Cluster* provider, const reflection::ReflectedKind* kind, kube::ObjectKey key);
+  asio::awaitable<void> release(Cluster* provider, const core::reflection::ReflectedKind* kind, kube::ObjectKey key);
   /// Acts as an operator: writes the status of a copy for the state that it has seen, if the copy still exists.
   void report(Cluster& provider, const json::object& seen);
   asio::awaitable<void> report_later(Cluster* provider, Tree seen);
@@ -129,12 +129,13 @@ class ReflectionWorld {
   void undefine(Cluster& cluster);
   asio::awaitable<void> define_later(Cluster* cluster);
   /// Makes an Event about a copy.
-  void say(Cluster& provider, const reflection::ReflectedKind& kind, const json::object& copy, std::string_view type);
+  void say(Cluster& provider, const core::reflection::ReflectedKind& kind, const json::object& copy,
+           std::string_view type);
   json::object draw(std::string_view kind, const std::string& name);
   Cluster& any_provider();
   const DrawnKind& any_kind();
   std::string any_name(const DrawnKind& drawn);
-  Tree any_copy(Cluster& provider, const reflection::ReflectedKind& kind);
+  Tree any_copy(Cluster& provider, const core::reflection::ReflectedKind& kind);
   std::vector<kube::testing::SimLink*> links();
 
   void check_end();
@@ -142,7 +143,7 @@ class ReflectionWorld {
   void check_events();
   /// The first difference from the expected state, "" if there is none.
   std::string find_difference();
-  std::string compare_copies(Cluster& provider, const reflection::ReflectedKind& kind);
+  std::string compare_copies(Cluster& provider, const core::reflection::ReflectedKind& kind);
   std::string compare_statuses();
   std::string compare_tokens(Cluster& provider);
   std::string compare_claims();

@@ -1,8 +1,8 @@
 #include "peering/slices.hpp"
 
 #include "core/slices/denial.hpp"
-#include "core/slices/local.hpp"
 #include "core/slices/request.hpp"
+#include "core/slices/slice_node.hpp"
 #include "kube/base/printable.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"

@@ -4,6 +4,7 @@
 
 #include "core/common/peer_names.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/net/auth/exec_plugin.hpp"
 #include "liqo/api/labels.hpp"
@@ -180,10 +181,7 @@ asio::awaitable<Result<std::vector<Object>>> Cluster::list(const kube::Resource&
 }
 
 asio::awaitable<Result<std::optional<Object>>> Cluster::find(const kube::Resource& resource, kube::ObjectKey key) {
-  auto found = co_await api_->get(resource, key);
-  if (found) co_return std::optional<Object>(std::move(*found));
-  if (found.error().is_not_found()) co_return std::optional<Object>();
-  co_return std::unexpected(std::move(found.error()));
+  return kube::find_live(*api_, resource, std::move(key));
 }
 
 void Cluster::print_dry(std::string_view verb, const Object& object) {

@@ -80,7 +80,7 @@ class Evaluation {
         refuse(text.error().code(), text.error().text());
       return;
     }
-    if (is_empty(value))
+    if (is_false(value))
       block(node.otherwise, dot, out);
     else if (node.kind == Node::Kind::range)
       range(node, value, out);
@@ -161,7 +161,7 @@ class Evaluation {
     json::value value;
     for (const Operand& word : std::span(call.words).subspan(1)) {
       value = evaluate(word, dot);
-      if (failure_ || !is_empty(value) == wanted) return value;
+      if (failure_ || !is_false(value) == wanted) return value;
     }
     return piped ? *piped : value;
   }

@@ -227,7 +227,7 @@ const std::map<std::string_view, Function>& functions() {
       {"add", {"nn", [](Arguments a) { return sum(a[0], a[1]); }}},
       {"append", {"l*", [](Arguments a) { return appended(a[0], a[1]); }}},
       {"concat", {"l+", list_of_all}},
-      {"default", {"**", [](Arguments a) -> Returned { return is_empty(a[1]) ? a[0] : a[1]; }}},
+      {"default", {"**", [](Arguments a) -> Returned { return is_false(a[1]) ? a[0] : a[1]; }}},
       {"dict", {"*+", map_of}},
       {"eq", {"**", [](Arguments a) { return equal(a[0], a[1]); }}},
       {"fromYaml", {"s", [](Arguments a) { return read_yaml(a[0], false); }}},
@@ -246,7 +246,7 @@ const std::map<std::string_view, Function>& functions() {
       {"list", {"*+", [](Arguments a) -> Returned { return json::array(a.begin(), a.end()); }}},
       {"ne", {"**", [](Arguments a) { return different(a[0], a[1]); }}},
       {"nindent", {"ns", [](Arguments a) { return indented(a[0], a[1]); }}},
-      {"not", {"*", [](Arguments a) -> Returned { return is_empty(a[0]); }}},
+      {"not", {"*", [](Arguments a) -> Returned { return is_false(a[0]); }}},
       {"printf", {"s*+", format}},
       {"quote", {"*", [](Arguments a) { return quoted(a[0]); }}},
       {"regexMatch", {"ss", [](Arguments a) { return matches(a[0], a[1]); }}},
@@ -264,7 +264,7 @@ const std::map<std::string_view, Function>& functions() {
 
 }  // namespace
 
-bool is_empty(const json::value& value) {
+bool is_false(const json::value& value) {
   switch (value.kind()) {
     case json::kind::null:
       return true;

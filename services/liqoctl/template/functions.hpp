@@ -9,7 +9,7 @@
 namespace liqoctl::chart {
 
 /// Whether templates take the value as false: false, 0, "", null, and empty lists and maps.
-bool is_empty(const kube::json::value& value);
+bool is_false(const kube::json::value& value);
 
 /// `value` as an action prints it. Errors: Errc::unsupported for lists, maps and numbers of values, whose form the
 /// template must make explicit.

@@ -34,7 +34,7 @@ void add_keys(cli::Command app, const char* name, std::vector<std::string>& into
 void add_custom_resources(cli::Command app, liqo::controllers::Settings& settings) {
   const auto read = [&settings](const std::vector<std::string>& texts) -> kube::Result<void> {
     for (const std::string& text : texts) {
-      KUBE_TRY(custom, liqo::reflection::read_custom_resource(text));
+      KUBE_TRY(custom, liqo::core::reflection::read_custom_resource(text));
       const std::string name = custom.resource.name();
       for (const auto& known : settings.reflection.custom_resources)
         if (known.name() == name) return kube::fail(kube::Errc::invalid_input, "names " + name + " twice");
@@ -50,16 +50,16 @@ void add_custom_resources(cli::Command app, liqo::controllers::Settings& setting
 }
 
 /// What --help says of the workers of a kind; the values of the chart say the same (tools/reference).
-std::string describe_workers(const liqo::reflection::ReflectedKind& kind) {
+std::string describe_workers(const liqo::core::reflection::ReflectedKind& kind) {
   std::string text = std::string(kind.plural) +
                      " worked on at a time, per provider; 0: none is reflected, and existing copies stay as they are";
-  if (const auto* other = liqo::reflection::find_reflected_kind(kind.typed_as))
+  if (const auto* other = liqo::core::reflection::find_reflected_kind(kind.typed_as))
     text += ". The type of " + std::string(other->plural) + " holds for them, too";
   return text;
 }
 
 /// What --help says of the type of a kind.
-std::string describe_type(const liqo::reflection::ReflectedKind& kind) {
+std::string describe_type(const liqo::core::reflection::ReflectedKind& kind) {
   const std::string which = "Which " + std::string(kind.plural) + " are reflected: ";
   if (!kind.referred_only)
     return which +
@@ -71,8 +71,8 @@ std::string describe_type(const liqo::reflection::ReflectedKind& kind) {
 }
 
 /// The policy of each kind.
-void add_policies(cli::Command app, liqo::reflection::Policies& policies) {
-  namespace reflection = liqo::reflection;
+void add_policies(cli::Command app, liqo::core::reflection::Policies& policies) {
+  namespace reflection = liqo::core::reflection;
   for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) {
     const std::string option = "--" + reflection::option_name(*kind) + "-reflection-";
     app.number(

@@ -9,7 +9,7 @@
 #include "core/common/forging_context.hpp"
 #include "telemetry/families.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// The labels of one series: a kind (such as `Pod`), a namespace at home, and the virtual node that writes the objects
 /// at its provider, or the node that decides for that provider.
@@ -49,4 +49,4 @@ class ReflectionCounters {
   std::unique_ptr<Made> made_;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -14,7 +14,7 @@ namespace liqo::controllers {
 /// The seconds of a policy that is annotated on a tenant namespace. A policy that cannot be parsed counts as the
 /// default one.
 inline std::int64_t drain_grace_of(std::string_view policy) {
-  return core::admission::read_pod_policy(policy).value_or(core::admission::PodPolicy()).max_drain_grace_seconds;
+  return core::read_pod_policy(policy).value_or(core::PodPolicy()).max_drain_grace_seconds;
 }
 
 /// The seconds for the pods of a twin namespace. `namespaces` has the index core::tenants_by_cluster.

@@ -5,10 +5,10 @@
 
 #include "kube/base/time.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// A report is repeated after this time at the earliest, if it did not hold for a while or may be worded differently
 /// each time.
 inline constexpr kube::Duration report_again_after = std::chrono::minutes(10);
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -13,10 +13,11 @@ namespace liqo::controllers {
 /// The options of liqod for reflection. A default here is that of the option.
 struct ReflectionSettings {
   /// Which objects of each kind are reflected, if no VkOptionsTemplate says otherwise.
-  reflection::Policies kinds;
-  std::vector<reflection::CustomResource> custom_resources;  ///< reflected besides the kinds of the table
+  core::reflection::Policies kinds;
+  std::vector<core::reflection::CustomResource> custom_resources;  ///< reflected besides the kinds of the table
   /// Labels and annotations that no copy and no ShadowPod gets.
-  core::ReflectionFilters not_reflected{.labels = {}, .annotations = core::default_annotations_not_reflected()};
+  core::reflection::ReflectionFilters not_reflected{
+      .labels = {}, .annotations = core::reflection::default_annotations_not_reflected()};
   std::vector<std::string> kept_keys;      ///< ForgingContext::kept_keys
   bool denies_direct_connections = false;  ///< consumers' endpoints in third clusters are left out
 };

@@ -1,4 +1,4 @@
-// The settings of every Api for a provider.
+// The Api for a provider, and its settings.
 // Tested by test/unit/controllers/sessions/provider_sessions_test.cpp.
 #pragma once
 
@@ -19,6 +19,12 @@ inline kube::ApiSettings provider_api_settings(std::string cluster, const Contex
           .may_write = [&lead = context.leadership] { return lead.may_write(); },
           .packed_lists = true,
           .account = std::move(account)};
+}
+
+/// An Api for the provider `cluster` with these settings. `transport` outlives it, too.
+inline kube::Api make_provider_api(kube::net::Transport& transport, std::string cluster, const Context& context) {
+  return {transport, context.clock, context.random, context.metrics,
+          provider_api_settings(std::move(cluster), context)};
 }
 
 }  // namespace liqo::controllers

@@ -1,12 +1,11 @@
-// Sees to the pods that existed before their NamespaceOffloading.
-#include "core/namespaces/earlier_pods.hpp"
+#include "controllers/namespaces/earlier_pods.hpp"
 
 #include <utility>
 #include <vector>
 
-#include "controllers/namespaces/namespace_offloading.hpp"
 #include "kube/client/list_all.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -20,8 +19,7 @@ constexpr kube::Duration second_look = 3s;
 
 }  // namespace
 
-asio::awaitable<kube::Result<core::EarlierPods>> NamespaceOffloadingController::adjust_earlier_pods(
-    kube::Object offloading) {
+asio::awaitable<kube::Result<core::EarlierPods>> EarlierPods::adjust(kube::Object offloading) {
   core::EarlierPods left;
   std::vector<std::pair<kube::ObjectKey, kube::json::array>> adjustable;  // with the patch
   const auto plan_for = [&](const kube::Object& pod) {
@@ -46,15 +44,14 @@ asio::awaitable<kube::Result<core::EarlierPods>> NamespaceOffloadingController::
   co_return left;
 }
 
-asio::awaitable<kube::Result<std::optional<kube::Duration>>> NamespaceOffloadingController::see_to_earlier_pods(
-    kube::Object offloading) {
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> EarlierPods::see_to(kube::Object offloading) {
   const std::string ns(offloading.ns());
   const auto due = looks_.find(ns);
   if (due == looks_.end()) co_return std::nullopt;
   const kube::TimePoint now = context_.clock.now();
   if (due->second && now < *due->second) co_return *due->second - now;
   const bool is_last = due->second.has_value();
-  KUBE_CO_TRY(left, co_await adjust_earlier_pods(offloading));
+  KUBE_CO_TRY(left, co_await adjust(offloading));
   if (!is_last) {
     looks_[ns] = context_.clock.now() + second_look;
     co_return second_look;

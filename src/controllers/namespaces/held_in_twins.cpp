@@ -52,8 +52,8 @@ void HeldInTwins::see_grant(const kube::ObjectKey& key) {
 core::TwinBounds HeldInTwins::bounds_of(const std::string& ns) const {
   const auto tenant = caches_.namespaces->find({"", ns});
   // A policy that cannot be parsed bounds as the default one does.
-  const auto policy = core::admission::read_pod_policy(tenant ? tenant->annotation(api::annotations::pod_policy) : "")
-                          .value_or(core::admission::PodPolicy());
+  const auto policy =
+      core::read_pod_policy(tenant ? tenant->annotation(api::annotations::pod_policy) : "").value_or(core::PodPolicy());
   const auto pods = pods_.find(ns);
   return core::twin_bounds(pods == pods_.end() ? 0 : pods->second, policy.twin_quota, policy.tenant_quota);
 }

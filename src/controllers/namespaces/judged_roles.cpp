@@ -40,7 +40,7 @@ asio::awaitable<kube::Result<JudgedRoles::Roles>> JudgedRoles::look_at(std::vect
     }
     const core::RoleVerdict& verdict = judged_[name].verdict;
     if (!verdict.refusal.empty()) {
-      roles.told.push_back(verdict.refusal);
+      roles.refusals.push_back(verdict.refusal);
       continue;
     }
     roles.bound.insert(name);

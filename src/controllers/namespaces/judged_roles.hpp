@@ -20,11 +20,11 @@ class JudgedRoles {
   /// The time until a ClusterRole is read again: one that is bound, and one that is not.
   static constexpr std::chrono::seconds look_interval{60}, retry_interval{15};
 
-  /// The ClusterRoles of a policy: those that are bound, and what is to be reported of the others.
+  /// The ClusterRoles of a policy: those that are bound, and why the others are not.
   struct Roles {
     std::set<std::string> bound;  ///< one that cannot be read now stays in it
     std::set<std::string> kinds;  ///< kinds that these roles allow to write
-    std::vector<std::string> told;
+    std::vector<std::string> refusals;
   };
 
   explicit JudgedRoles(Context context) : context_(context) {}

@@ -46,10 +46,10 @@ constexpr std::size_t max_twins_in_a_turn = 25;
 kube::Duration rest_between_looks(std::size_t twins) { return 2ms * std::int64_t(twins); }
 
 /// Adds a failure to the log line.
-void note_failure(std::string& told, std::string_view failure) {
-  if (told.size() >= max_failure_text) return;
-  if (!told.empty()) told += "; ";
-  told += failure;
+void note_failure(std::string& words, std::string_view failure) {
+  if (words.size() >= max_failure_text) return;
+  if (!words.empty()) words += "; ";
+  words += failure;
 }
 
 /// Counts one more twin of that name while this object lives.
@@ -146,7 +146,7 @@ core::TwinNameRules NamespaceMapController::name_rules(const kube::Object& tenan
                                                        std::string_view consumer) const {
   core::TwinNameRules rules{.consumer = std::string(consumer), .consumers = {}, .allowed = {}, .mistake = {}};
   for (const auto& [ns, peer] : peers_) rules.consumers.push_back(peer);
-  auto policy = core::admission::read_pod_policy(tenant_namespace.annotation(annotations::pod_policy));
+  auto policy = core::read_pod_policy(tenant_namespace.annotation(annotations::pod_policy));
   if (!policy) {
     rules.mistake = "the annotation " + std::string(annotations::pod_policy) + " of namespace " +
                     std::string(tenant_namespace.name()) + " cannot be understood: " + policy.error().text();

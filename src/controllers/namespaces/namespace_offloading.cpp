@@ -9,6 +9,7 @@
 
 #include "controllers/common/ensure_binding.hpp"
 #include "controllers/common/guarded_write.hpp"
+#include "controllers/common/key_of_many.hpp"
 #include "controllers/common/scopes.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
@@ -29,9 +30,7 @@ using kube::Outcome;
 namespace labels = api::labels;
 namespace json = kube::json;
 
-/// The key that stands for many NamespaceOffloadings: there may be thousands, which are enqueued over several turns of
-/// the loop.
-kube::WorkKey key_of_many() { return {}; }
+/// There may be thousands of NamespaceOffloadings, which are enqueued over several turns of the loop.
 constexpr std::size_t max_enqueued_in_a_turn = 256;
 
 }  // namespace
@@ -58,6 +57,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
                 .synced = [this] { enqueue_all(); }}),
       twins_(maps_, offered_,
              {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
+      earlier_pods_(context),
       controller_(context, {.name = "namespaceoffloading"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
@@ -166,7 +166,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
         "a NamespaceOffloading must be called \"" + key.name + "\": this one has no effect; delete it");
   }
   auto object = offloadings_->find(key);
-  if (!object || object->is_deleting()) looks_.erase(key.ns);
+  if (!object || object->is_deleting()) earlier_pods_.forget(key.ns);
   if (!object) offered_.selections().forget(key.ns);
   if (!object) co_return Outcome::done();
   if (object->is_deleting()) co_return co_await withdraw(std::move(*object));
@@ -181,7 +181,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   if (!object || object->is_deleting()) co_return Outcome::done();
   KUBE_CO_TRYV(co_await extend(*object));
   if (!entered) co_return Outcome::retry(entered.error());
-  KUBE_CO_TRY(again, co_await see_to_earlier_pods(std::move(*object)));
+  KUBE_CO_TRY(again, co_await earlier_pods_.see_to(std::move(*object)));
   co_return again ? Outcome::again_after(*again) : Outcome::done();
 }
 
@@ -189,9 +189,9 @@ asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object ob
   if (!object.has_finalizer(api::finalizers::namespace_offloading)) co_return Outcome::done();
   auto unlabelled = co_await set_label(std::string(object.ns()), false);
   const core::OffloadingFacts facts{.remote_name = "", .trouble = "", .twins = twin_states(object, nullptr, "")};
-  auto told = co_await write_status(object, facts);
-  if (!unlabelled) co_return Outcome::retry(std::move(unlabelled.error()));
-  if (!told) co_return Outcome::retry(std::move(told.error()));
+  auto written = co_await write_status(object, facts);
+  KUBE_CO_TRYV(std::move(unlabelled));
+  KUBE_CO_TRYV(std::move(written));
   // A change of the maps enqueues it.
   if (!core::is_withdrawn(facts)) co_return Outcome::done();
   KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
@@ -217,21 +217,21 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
     const bool begins = subject && ns && ns->label(labels::scheduling_enabled) != "true";
     // A label whose write failed may have been written all the same: found later, it would not cause a look at earlier
     // pods.
-    if (begins) looks_.try_emplace(ns_name);
+    if (begins) earlier_pods_.expect(ns_name);
     labelled = co_await set_label(ns_name, subject);
   }
   for (core::TwinState& twin : facts.twins)
-    if (const PeerNotices::Notice* told = notices_.find(twin.map))
-      twin.silence = core::without_count(told->silence.words);
+    if (const PeerNotices::Notice* notice = notices_.find(twin.map))
+      twin.silence = core::without_count(notice->silence.words);
   if (name) {
     facts.remote_name = std::move(*name);
   } else {
     facts.trouble = name.error().text();
     context_.events.warning(object, api::kinds::namespace_offloadings, api::reasons::invalid, facts.trouble);
   }
-  auto told = co_await write_status(object, facts);
+  auto written = co_await write_status(object, facts);
   if (!labelled) co_return std::unexpected(std::move(labelled.error()));
-  co_return told;
+  co_return written;
 }
 
 asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::Object offloading) {

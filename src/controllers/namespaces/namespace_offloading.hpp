@@ -3,8 +3,6 @@
 // Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -12,12 +10,12 @@
 #include "controllers/common/context.hpp"
 #include "controllers/common/crowd_pause.hpp"
 #include "controllers/common/runnable.hpp"
+#include "controllers/namespaces/earlier_pods.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
 #include "controllers/namespaces/reported_twins.hpp"
 #include "controllers/peering/peer_notices.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "core/common/node_selector.hpp"
-#include "core/namespaces/earlier_pods.hpp"
 #include "core/namespaces/twin_states.hpp"
 #include "kube/client/own_user.hpp"
 #include "kube/runtime/controller.hpp"
@@ -44,12 +42,6 @@ class NamespaceOffloadingController final : public Runnable {
   asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
   /// Lets this process read the Secrets of an offloaded namespace, as long as the NamespaceOffloading exists.
   asio::awaitable<kube::Result<void>> enter(kube::Object offloading);
-  /// Sees to the pods that were created before the namespace was extended, and so passed admission unchanged. They are
-  /// made to follow the strategy if Kubernetes allows that; the others are reported. A namespace that begins to be
-  /// extended is looked at twice. Returns when to look again.
-  asio::awaitable<kube::Result<std::optional<kube::Duration>>> see_to_earlier_pods(kube::Object offloading);
-  /// Adjusts the earlier pods that can be adjusted, and returns how many are left.
-  asio::awaitable<kube::Result<core::EarlierPods>> adjust_earlier_pods(kube::Object offloading);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
   /// The state of the twin at every provider. A twin is required if it is asked for or if `selector` selects its
   /// provider (null: nothing, because it is invalid or being removed). `remote_name`: the name of the wanted twins, ""
@@ -77,8 +69,7 @@ class NamespaceOffloadingController final : public Runnable {
   bool is_all_due_ = false;
   std::set<std::string> due_selectors_, due_;
   CrowdPause pause_;
-  /// Namespaces whose earlier pods are to be seen to; the time of the second look, nothing before the first.
-  std::map<std::string, std::optional<kube::TimePoint>> looks_;
+  EarlierPods earlier_pods_;
   kube::Log log_{"namespaceoffloading"};
   kube::Controller controller_;
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "controllers/common/key_of_many.hpp"
 #include "controllers/common/node_context.hpp"
 #include "controllers/common/scopes.hpp"
 #include "core/common/names.hpp"
@@ -29,16 +30,8 @@ using namespace std::chrono_literals;
 constexpr std::string_view by_cluster = "outgoing-map-cluster", nodes_of_cluster = "cluster";
 /// The number of volumes in one twin that get an Event.
 constexpr std::size_t max_reported = 8;
-/// The key that stands for the changed NamespaceOffloadings, and how many of them are handled in a turn of the loop.
-kube::WorkKey key_of_requests() { return {}; }
+/// How many changed NamespaceOffloadings, for which one key stands, are handled in a turn of the loop.
 constexpr std::size_t max_seen_in_a_turn = 32;
-
-core::WantedTwins twins_of(const kube::Object& map) {
-  core::WantedTwins twins;
-  for (auto& entry : api::NamespaceMap(map).desired_mapping())
-    twins.insert_or_assign(std::move(entry.local), std::move(entry.remote));
-  return twins;
-}
 
 std::string labels_of(const kube::Object& node) { return kube::json::serialize(node.labels()); }
 
@@ -135,7 +128,7 @@ void OutgoingNamespaceMapController::enqueue_request(const kube::ObjectKey& offl
   // A NamespaceOffloading with another name has no effect.
   if (offloading.name != api::namespace_offloading_name) return;
   changed_.insert(offloading);
-  controller_.enqueue(key_of_requests());
+  controller_.enqueue(key_of_many());
 }
 
 asio::awaitable<void> OutgoingNamespaceMapController::see_requests() {
@@ -190,7 +183,7 @@ OutgoingNamespaceMapController::Nodes OutgoingNamespaceMapController::nodes_of(s
 
 asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey work) {
   co_await see_requests();
-  if (work == key_of_requests()) co_return Outcome::done();
+  if (work == key_of_many()) co_return Outcome::done();
   const std::string cluster = work.object.name;
 
   const Nodes of_cluster = nodes_of(cluster);
@@ -213,7 +206,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::reconcile(kube::WorkKey
         kube::Errc::invalid_input,
         "several NamespaceMaps are for cluster " + cluster + ", and none is " + own.text() + ": remove all but one"));
 
-  const core::WantedTwins current = map ? twins_of(*map) : core::WantedTwins();
+  const core::WantedTwins current = map ? core::asked_by(*map) : core::WantedTwins();
   const auto requests = requests_for(cluster, current);
   const core::NodeContext node_ctx = node_context(context_.settings);
   core::TwinWish wish = core::wanted_twins(
@@ -246,7 +239,7 @@ asio::awaitable<Outcome> OutgoingNamespaceMapController::end_maps(std::string cl
   for (const kube::ObjectKey& key : maps) {
     auto map = maps_->find(key);
     if (!map || map->is_deleting()) continue;
-    const core::WantedTwins current = twins_of(*map);
+    const core::WantedTwins current = core::asked_by(*map);
     core::HeldTwins held = core::held_twins(data, cluster, current);
     // The map also shows the twins that the provider keeps although no namespace here asks for them.
     if (!held.empty() || map->has_annotation(api::annotations::holds_data)) {

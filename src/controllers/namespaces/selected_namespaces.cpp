@@ -1,5 +1,6 @@
 #include "controllers/namespaces/selected_namespaces.hpp"
 
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/to_keys.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/namespace_offloading.hpp"
@@ -64,9 +65,11 @@ asio::awaitable<Outcome> SelectedNamespaces::offload(kube::Object ns) {
 
 asio::awaitable<Outcome> SelectedNamespaces::take_back(kube::Object offloading) {
   // Deleting a NamespaceOffloading ends all its pods elsewhere: a cache that may be stale is not enough.
-  auto ns = co_await context_.home.api().get(kube::resources::namespaces, {"", std::string(offloading.ns())});
-  if (!ns && ns.error().is_not_found()) co_return Outcome::done();
-  if (!ns) co_return Outcome::retry(std::move(ns.error()).in("reading the labels of the namespace"));
+  KUBE_CO_TRY(
+      ns,
+      co_await kube::find_live(context_.home.api(), kube::resources::namespaces, {"", std::string(offloading.ns())}),
+      "reading the labels of the namespace");
+  if (!ns) co_return Outcome::done();
   const bool is_kept = ns->is_deleting() ||
                        context_.settings.namespaces.selected_namespaces.selects(*ns, context_.settings.liqo_namespace);
   namespaces_->observe(std::move(*ns));

@@ -94,7 +94,7 @@ void TwinPodBounds::see_namespace(const kube::Change& change) {
   const std::string& name = change.key.name;
   const kube::Object* ns = change.now;
   if (ns && core::is_tenant_namespace(*ns)) {
-    const auto policy = core::admission::read_pod_policy(ns->annotation(annotations::pod_policy));
+    const auto policy = core::read_pod_policy(ns->annotation(annotations::pod_policy));
     std::vector<std::string> roles = policy ? policy->cluster_roles : std::vector<std::string>();
     // A consumer that once had roles may have left something, even before this process began.
     const bool is_new = !roles_.contains(name);
@@ -192,7 +192,7 @@ TwinPodBounds::Pass TwinPodBounds::begin(const kube::Object& tenant) {
 asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
   const auto tenant = namespaces_->find(work.object);
   if (!tenant || !core::is_tenant_namespace(*tenant)) co_return Outcome::done();
-  const auto policy = core::admission::read_pod_policy(tenant->annotation(annotations::pod_policy));
+  const auto policy = core::read_pod_policy(tenant->annotation(annotations::pod_policy));
   KUBE_CO_TRY(looked, co_await judged_.look_at(policy ? policy->cluster_roles : std::vector<std::string>()),
               "looking at the ClusterRoles of a policy");
   // The policy may have lost a role while it was being read.
@@ -211,9 +211,9 @@ asio::awaitable<Outcome> TwinPodBounds::reconcile(kube::WorkKey work) {
     KUBE_CO_TRYV(co_await bound_pods(pass, roles.kinds));
     KUBE_CO_TRYV(co_await bind(pass, roles));
   }
-  report(*tenant, roles.told);
+  report(*tenant, roles.refusals);
   if (pass.again) co_return Outcome::again_after(changed_pause);
-  co_return Outcome::again_after(roles.told.empty() && !pass.waits ? look_interval : retry_interval);
+  co_return Outcome::again_after(roles.refusals.empty() && !pass.waits ? look_interval : retry_interval);
 }
 
 asio::awaitable<kube::Result<void>> TwinPodBounds::unbind(const Pass& pass, const Roles& roles) {
@@ -351,7 +351,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
       const auto existing = bindings_->find(key);
       if (existing && core::is_tenant_role_binding(*existing)) continue;
       if (const auto known = refused_.find(key); known != refused_.end()) {
-        roles.told.push_back(known->second.second);
+        roles.refusals.push_back(known->second.second);
         continue;
       }
       auto created = co_await home.create(kinds::role_bindings, wanted);
@@ -367,7 +367,7 @@ asio::awaitable<kube::Result<void>> TwinPodBounds::bind(const Pass& pass, Roles&
       else if (!created.error().is_not_found())
         note(result, std::move(created.error()), "creating RoleBinding " + key.text());
       if (why.empty()) continue;
-      roles.told.push_back(why);
+      roles.refusals.push_back(why);
       refused_[key] = {context_.clock.now(), std::move(why)};
     }
   }

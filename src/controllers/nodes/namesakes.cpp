@@ -138,8 +138,7 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_pods_over(std
   const std::string cluster(VirtualNode(virtual_node).cluster_id());
   const core::ForgingContext forging{.clusters = {.local = context_.settings.cluster_id, .remote = cluster},
                                      .node_name = std::string(virtual_node.name())};
-  kube::Api provider(link->transport(), context_.clock, context_.random, context_.metrics,
-                     provider_api_settings(cluster, context_));
+  kube::Api provider = make_provider_api(link->transport(), cluster, context_);
   std::set<std::string> twins;
   for (const kube::Object& map : namespace_maps_->objects_in(virtual_node.ns())) {
     if (!api::NamespaceMap(map).is_outgoing_to(cluster)) continue;
@@ -189,8 +188,8 @@ asio::awaitable<kube::Result<std::size_t>> NamesakeController::end_in(kube::Api&
 
 asio::awaitable<kube::Result<void>> NamesakeController::report(kube::Object virtual_node, kube::Object older,
                                                                const kube::Result<std::size_t>& left) {
-  for (const core::virtual_node_action::Report& told : core::report_standing_aside(older, left)) {
-    KUBE_CO_TRYV(co_await set_virtual_node_condition(context_, *virtual_nodes_, virtual_node.key(), told.condition()));
+  for (const core::virtual_node_action::Report& due : core::report_standing_aside(older, left)) {
+    KUBE_CO_TRYV(co_await set_virtual_node_condition(context_, *virtual_nodes_, virtual_node.key(), due.condition()));
   }
   context_.events.warning(virtual_node, api::kinds::virtual_nodes, core::name_taken, core::name_taken_text(older));
   co_return kube::Result<void>();

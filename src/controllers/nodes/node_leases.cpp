@@ -1,6 +1,7 @@
 #include "controllers/nodes/node_leases.hpp"
 
 #include "controllers/common/some_at_a_time.hpp"
+#include "kube/client/find_live.hpp"
 
 namespace liqo::controllers {
 namespace {
@@ -22,12 +23,12 @@ asio::awaitable<void> NodeLeases::renew(std::string name, std::string uid) {
   std::optional<kube::Object> lease;
   if (known != leases_.end()) lease = known->second;
   if (!lease) {
-    auto live = co_await home.get(kube::resources::leases, key);
-    if (live) lease = std::move(*live);
-    if (!live && !live.error().is_not_found()) {
+    auto live = co_await kube::find_live(home, kube::resources::leases, key);
+    if (!live) {
       log_.warn("the node's lease cannot be read", {{"node", name}, {"error", live.error()}});
       co_return;
     }
+    lease = std::move(*live);
   }
   const bool exists = lease.has_value();
   if (!exists) lease = kube::Object::make(kube::resources::leases, key);

@@ -205,7 +205,7 @@ asio::awaitable<Outcome> VirtualNodeController::carry_out(kube::Object virtual_n
       done = co_await set_condition(key, how.condition());
       // Only now may refused pods end: their owners make others elsewhere.
       if (ProviderSession* session = sessions_.find(key); done && written && session)
-        session->pods().set_closed(due->is_closed, due->is_told);
+        session->pods().set_closed(due->is_closed, due->is_reported);
     } else if (std::holds_alternative<action::FreePort>(step)) {
       enqueue_nodes(ports_.forget(key.name));
     } else if (const auto* report = std::get_if<action::Report>(&step)) {

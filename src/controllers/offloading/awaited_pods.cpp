@@ -143,11 +143,11 @@ asio::awaitable<kube::Result<void>> AwaitedPods::report(kube::Object local) {
     reason = order_not_taken;
   }
   const kube::json::object* shown = kube::find_condition(local.status(), api::offloaded_condition);
-  const std::string told(shown ? kube::string_at(*shown, {"message"}) : std::string_view()),
+  const std::string reported(shown ? kube::string_at(*shown, {"message"}) : std::string_view()),
       reported_reason(shown ? kube::string_at(*shown, {"reason"}) : std::string_view());
   const bool is_ours = reported_reason == core::provider_silent || reported_reason == order_not_taken;
   if (words.empty() && !is_ours) co_return kube::Result<void>();
-  if (words == told && reason == reported_reason) co_return kube::Result<void>();
+  if (words == reported && reason == reported_reason) co_return kube::Result<void>();
   // The messages for one pod may change all the time, and are not followed all the time. Notes about the whole provider
   // change seldom.
   if (now < memory.words_again_at && memory.reported_at_change == silence_changes_) {

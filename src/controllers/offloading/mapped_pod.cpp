@@ -5,6 +5,7 @@
 
 #include "core/offloading/final_status.hpp"
 #include "core/offloading/shadow_pod.hpp"
+#include "kube/client/find_live.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/reasons.hpp"
@@ -170,12 +171,13 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
 asio::awaitable<Outcome> MappedPod::await_shadow() {
   const kube::Duration waited = now() - memory().shadow_created_at;
   if (waited < unseen_time) co_return Outcome::again_after(unseen_time - waited);
-  auto live = co_await services_.node.provider.api.get(api::kinds::shadow_pods, seen_.remote_key);
+  KUBE_CO_TRY(live, co_await kube::find_live(services_.node.provider.api, api::kinds::shadow_pods, seen_.remote_key),
+              "looking whether the ShadowPod is there");
   auto* cache = services_.twins.cache_of(seen_.key.ns, seen_.remote_key.ns, &TwinWatch::shadows);
-  if (live && cache) cache->observe(std::move(*live));
-  if (!live && live.error().is_not_found()) memory().plan.shadow_created = false;
-  if (!live && !live.error().is_not_found())
-    co_return Outcome::retry(std::move(live.error()).in("looking whether the ShadowPod is there"));
+  if (!live)
+    memory().plan.shadow_created = false;
+  else if (cache)
+    cache->observe(std::move(*live));
   co_return Outcome::again_after(0ms);
 }
 

@@ -1,6 +1,7 @@
 #include "controllers/offloading/ordered_pod.hpp"
 
 #include "core/offloading/provider_pod.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 
@@ -35,9 +36,9 @@ asio::awaitable<std::expected<core::IpMapping, Outcome>> OrderedPod::await_mappi
   if (!tools_.consumers.knows_addresses()) co_return std::unexpected(Outcome::again_after(TwinPodMaker::cache_pause));
   auto read = tools_.consumers.api_server_mapping(shadow_);
   if (read) co_return std::move(*read);
-  auto told = co_await tools_.shadow_writer.report(
+  auto reported = co_await tools_.shadow_writer.report(
       shadow_, "the address of the API server of its home is not known here: " + read.error().text());
-  co_return std::unexpected(told ? Outcome::again_after(30s) : Outcome::retry(std::move(told.error())));
+  co_return std::unexpected(reported ? Outcome::again_after(30s) : Outcome::retry(std::move(reported.error())));
 }
 
 asio::awaitable<Outcome> OrderedPod::carry_out(core::ShadowPlan& plan) {
@@ -75,9 +76,8 @@ asio::awaitable<Outcome> OrderedPod::act(const action::RemovePod& plan) {
 }
 
 asio::awaitable<Outcome> OrderedPod::act(const action::RecordLoss& plan) {
-  auto live = co_await tools_.context.home.api().get(kube::resources::pods, key_);
-  if (!live && !live.error().is_not_found())
-    co_return Outcome::retry(std::move(live.error()).in("reading the pod that seems to be gone"));
+  KUBE_CO_TRY(live, co_await kube::find_live(tools_.context.home.api(), kube::resources::pods, key_),
+              "reading the pod that seems to be gone");
   if (const auto controller = live ? live->controller() : std::nullopt;
       controller && controller->uid == shadow_.uid()) {
     tools_.pods.observe(std::move(*live));
@@ -109,22 +109,19 @@ asio::awaitable<Outcome> OrderedPod::act(const action::AwaitCreate&) {
 asio::awaitable<Outcome> OrderedPod::act(const action::AwaitPod&) {
   if (const kube::Duration left = memory().left_unseen(tools_.context.clock.now()); left > 0ms)
     co_return Outcome::again_after(left);
-  auto live = co_await tools_.context.home.api().get(kube::resources::pods, key_);
-  if (live) {
+  KUBE_CO_TRY(live, co_await kube::find_live(tools_.context.home.api(), kube::resources::pods, key_),
+              "looking whether the pod is there");
+  if (live)
     tools_.pods.observe(std::move(*live));
-  } else if (live.error().is_not_found()) {
+  else
     memory().note_vanished();
-  } else {
-    co_return Outcome::retry(std::move(live.error()).in("looking whether the pod is there"));
-  }
   co_return Outcome::again_after(0ms);
 }
 
 asio::awaitable<Outcome> OrderedPod::act(action::Create& plan) {
   if (plan.confirm_first) {
-    auto live = co_await tools_.context.home.api().get(api::kinds::shadow_pods, key_);
-    if (!live && !live.error().is_not_found())
-      co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+    KUBE_CO_TRY(live, co_await kube::find_live(tools_.context.home.api(), api::kinds::shadow_pods, key_),
+                "reading the ShadowPod");
     // An event of the ShadowPod enqueues the key, or removes the ShadowPod from the cache.
     if (!live || live->uid() != shadow_.uid() || live->is_deleting()) co_return Outcome::done();
   }

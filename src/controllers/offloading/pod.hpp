@@ -61,9 +61,9 @@ class PodController {
   /// Sets what is called when `has_no_room` may have changed.
   void on_room_change(std::function<void()> handler) { room_.on_change(std::move(handler)); }
   /// Sets whether the Node has the taint that keeps new pods away. Pods that ran and are refused end only once it has:
-  /// their owners then make others elsewhere, and without the taint those would come here again. `is_told`: the
+  /// their owners then make others elsewhere, and without the taint those would come here again. `is_reported`: the
   /// provider itself reports it.
-  void set_closed(bool closed, bool is_told) { room_.set_closed(closed, is_told); }
+  void set_closed(bool closed, bool is_reported) { room_.set_closed(closed, is_reported); }
 
   /// The pods of this node at home, whether their namespace is mapped or not.
   const kube::Informer& local_pods() const { return *node_.local_pods; }

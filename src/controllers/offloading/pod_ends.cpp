@@ -5,6 +5,7 @@
 #include "core/common/meta.hpp"
 #include "core/offloading/ending.hpp"
 #include "core/offloading/final_status.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/reasons.hpp"
@@ -39,9 +40,8 @@ std::optional<kube::Object> PodEnds::last_remote(const kube::Object& local) {
 asio::awaitable<kube::Result<void>> PodEnds::delete_shadow(kube::ObjectKey key, kube::ObjectKey remote_key,
                                                            action::DeleteShadow remove) {
   if (remove.confirm_first) {
-    auto live = co_await node_.context.home.api().get(kube::resources::pods, key);
-    if (!live && !live.error().is_not_found())
-      co_return kube::fail(std::move(live.error()), "looking whether the pod is gone");
+    KUBE_CO_TRY(live, co_await kube::find_live(node_.context.home.api(), kube::resources::pods, key),
+                "looking whether the pod is gone");
     const bool is_unowned = !live || (!remove.owner_uid.empty() && live->uid() != remove.owner_uid);
     if (!is_unowned) co_return kube::fail(kube::Errc::closed, "the cache of local pods lags behind");
   }
@@ -108,8 +108,8 @@ asio::awaitable<kube::Result<void>> PodEnds::remove_local(const kube::Object& lo
 asio::awaitable<kube::Result<void>> PodEnds::evict_local(kube::Object local, kube::ObjectKey remote_key,
                                                          action::EvictLocal action) {
   // The cache is stale if the provider does not answer: the remote pod may have ended.
-  auto live = co_await node_.provider.api.get(kube::resources::pods, remote_key);
-  if (!live && !live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading the remote pod");
+  KUBE_CO_TRY(live, co_await kube::find_live(node_.provider.api, kube::resources::pods, remote_key),
+              "reading the remote pod");
   const bool is_ending = live && live->uid() == action.remote_uid && live->is_deleting();
   if (!is_ending) {
     auto* cache = twins_.cache_of(std::string(local.ns()), remote_key.ns, &TwinWatch::pods);
@@ -140,9 +140,9 @@ asio::awaitable<kube::Result<void>> PodEnds::send_grace(kube::ObjectKey key, kub
       api::kinds::shadow_pods, shadow.key(),
       {kube::PatchType::merge, kube::json::serialize(core::grace_patch(shadow, seconds))});
   if (!patched && !patched.error().is_permanent())
-    co_return kube::fail(std::move(patched.error()), "telling how long the pod may take to end");
-  const bool is_told = patched && core::ordered_grace(*patched) == seconds;
-  if (RememberedPod* known = node_.memory.find(key); known && !is_told) known->ending.give_up(seconds);
+    co_return kube::fail(std::move(patched.error()), "sending how long the pod may take to end");
+  const bool is_noted = patched && core::ordered_grace(*patched) == seconds;
+  if (RememberedPod* known = node_.memory.find(key); known && !is_noted) known->ending.give_up(seconds);
   auto* cache = twins_.cache_of(key.ns, shadow.ns(), &TwinWatch::shadows);
   if (patched && cache) cache->observe(std::move(*patched));
   co_return kube::Result<void>();

@@ -194,7 +194,7 @@ asio::awaitable<kube::Result<core::ResizeRefusal>> PodOrders::resize(const kube:
   if (refusal.words.empty()) {
     pod.resize_taken();
   } else if (pod.resize_refused(amounts, refusal, node_.context.clock.now())) {
-    // How the words change while it is refused, such as what is used of a quota, is in the condition.
+    // The condition shows how the words change while it is refused, such as what is used of a quota.
     warn_refused(local, "resize", refusal.words);
   }
   co_return refusal;
@@ -229,7 +229,7 @@ asio::awaitable<kube::Result<std::string>> PodOrders::add_ephemeral(const kube::
 }
 
 void PodOrders::report_refusal(const kube::Object& local, const std::string& message) {
-  // How the words change while it is refused, such as what is used of a quota, is in the condition.
+  // The condition shows how the words change while it is refused, such as what is used of a quota.
   if (!message.empty() && core::reported_refusal(local.status()).empty())
     node_.warn(local, reasons::failed_reflection, message);
 }

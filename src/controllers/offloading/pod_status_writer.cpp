@@ -103,15 +103,15 @@ asio::awaitable<kube::Result<void>> PodStatusWriter::send(const kube::Object& lo
 }
 
 void PodStatusWriter::report_left_out(const kube::Object& local, const kube::Object& remote) {
-  auto& told = node_.memory.of(local).reported_left_out;
-  if (told == reported_enough) return;
+  auto& reported = node_.memory.of(local).reported_left_out;
+  if (reported == reported_enough) return;
   const auto things = core::left_out_of(local, remote);
   // The local pod records which remote pod it shows, so a restart of this process does not repeat the Event.
-  if (!told) told = local.annotation(api::annotations::remote_pod_uid) == remote.uid() ? things.size() : 0;
+  if (!reported) reported = local.annotation(api::annotations::remote_pod_uid) == remote.uid() ? things.size() : 0;
   // The provider notes fields that its API server did not store once the pod exists. They are reported once more, and
   // no provider can add to them without end.
-  if (things.size() <= *told) return;
-  told = *told == 0 ? things.size() : reported_enough;
+  if (things.size() <= *reported) return;
+  reported = *reported == 0 ? things.size() : reported_enough;
   node_.warn(local, reasons::left_out, core::describe_left_out(things, node_.cluster()));
 }
 

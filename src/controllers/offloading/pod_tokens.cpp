@@ -6,6 +6,7 @@
 #include "core/offloading/pod_status.hpp"
 #include "kube/base/near_time.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/names.hpp"
@@ -22,8 +23,8 @@ namespace reasons = api::reasons;
 constexpr kube::Duration foreign_pause = 20s;
 
 /// The metrics series of the tokens of one namespace.
-reflector::ReflectionSeries series_of(const Context& context, const core::ForgingContext& forging,
-                                      std::string_view local_namespace) {
+ReflectionSeries series_of(const Context& context, const core::ForgingContext& forging,
+                           std::string_view local_namespace) {
   return {.metrics = context.metrics,
           .ns = local_namespace,
           .kind = kube::resources::service_accounts.kind,
@@ -124,9 +125,8 @@ asio::awaitable<kube::Result<PodTokens::Snapshot>> PodTokens::look_at(kube::Obje
   seen.plan = make_plan();
   // The cache has only Secrets with the label. Only a live read shows another owner's Secret of this name.
   if (seen.secret || std::holds_alternative<action::Nothing>(seen.plan)) co_return seen;
-  auto live = co_await provider_.get(kube::resources::secrets, seen.secret_key);
-  if (!live && !live.error().is_not_found())
-    co_return kube::fail(std::move(live.error()), "looking for the token Secret");
+  KUBE_CO_TRY(live, co_await kube::find_live(provider_, kube::resources::secrets, seen.secret_key),
+              "looking for the token Secret");
   if (live) {
     seen.secret = std::move(*live);
     seen.plan = make_plan();

@@ -60,7 +60,7 @@ class PodTokens {
   struct Twin {
     std::shared_ptr<TwinWatch> watch;
     kube::InformerHandle secrets;
-    reflector::ReflectionCounters counters;
+    ReflectionCounters counters;
   };
   /// The tokens that were issued to one local pod.
   struct Memory {

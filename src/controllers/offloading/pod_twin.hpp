@@ -16,7 +16,7 @@ struct PodTwin {
   std::string remote;
   bool withdrawn = false;  ///< nothing is sent to it any more; it is watched until its pods are gone
   std::shared_ptr<TwinWatch> watch;
-  reflector::ReflectionCounters counters;
+  ReflectionCounters counters;
 
   bool has_synced() const { return watch->has_synced(); }
   /// Looks up an object; nothing if the twin's watch rests, because it has no caches then.

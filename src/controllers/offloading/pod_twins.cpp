@@ -6,6 +6,7 @@
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
 #include "core/peering/missing_twins.hpp"
+#include "kube/client/find_live.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -18,7 +19,7 @@ namespace {
 namespace reasons = api::reasons;
 
 /// The metrics series of the pods of one namespace.
-reflector::ReflectionSeries series_of(const OffloadingNode& node, std::string_view local_namespace) {
+ReflectionSeries series_of(const OffloadingNode& node, std::string_view local_namespace) {
   return {.metrics = node.context.metrics,
           .ns = local_namespace,
           .kind = kube::resources::pods.kind,
@@ -207,10 +208,10 @@ asio::awaitable<kube::Result<void>> PodTwins::look_behind(kube::Object local) {
   if (!left_something && !is_over && !node_.is_ours_alone(local) && !node_.memory.of(local).looked_behind) {
     const kube::ObjectKey key{*remote, std::string(local.name())};
     for (const kube::Resource& kind : {api::kinds::shadow_pods, kube::resources::pods}) {
-      auto live = co_await node_.provider.api.get(kind, key);
-      if (!live && !live.error().is_not_found() && is_in_doubt(local, key, live.error()))
+      auto live = co_await kube::find_live(node_.provider.api, kind, key);
+      if (!live && is_in_doubt(local, key, live.error()))
         co_return kube::fail(std::move(live.error()), "looking for what is left of the pod");
-      if (live && node_.is_made_for(*live, local.uid())) left_something = true;
+      if (live && *live && node_.is_made_for(**live, local.uid())) left_something = true;
     }
     node_.memory.of(local).looked_behind = true;
   }

@@ -83,8 +83,8 @@ void PodWarnings::note_no_right(const std::string& remote_namespace, const kube:
   std::erase_if(no_right_until_, [&](const auto& known) { return known.second + no_right_pause < now; });
   if (no_right_until_.insert_or_assign(remote_namespace, now + no_right_pause).second)
     log_.info(
-        "the provider does not let this cluster read the Events of a twin: why pods do not start there is not told "
-        "here",
+        "the provider does not let this cluster read the Events of a twin: why pods do not start there is not "
+        "reported here",
         {{"twin", remote_namespace}, {"error", refusal}});
 }
 

@@ -73,11 +73,11 @@ std::string PodsWithoutRoom::why_too_large(const kube::ObjectKey& key) const {
   return core::why_too_large(waiting->second.demand, allocatable_);
 }
 
-void PodsWithoutRoom::set_closed(bool closed, bool is_told) {
+void PodsWithoutRoom::set_closed(bool closed, bool is_reported) {
   // A provider that reports when it closes also reports when it opens.
-  if (is_told) full_until_ = {};
+  if (is_reported) full_until_ = {};
   const bool same = std::exchange(closed_, closed) == closed;
-  if (std::exchange(closed_is_reported_, is_told) == is_told && same) return;
+  if (std::exchange(closed_is_reported_, is_reported) == is_reported && same) return;
   for (const auto& [key, waiting] : waiting_) node_.enqueue(key);
 }
 

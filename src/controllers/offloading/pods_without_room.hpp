@@ -27,8 +27,8 @@ class PodsWithoutRoom {
   std::size_t count() const { return waiting_.size(); }
   /// Sets what is called when `is_full` may have changed.
   void on_change(std::function<void()> handler) { changed_ = std::move(handler); }
-  /// Sets whether the Node has the taint that keeps new pods away. `is_told`: the provider itself reports it.
-  void set_closed(bool closed, bool is_told);
+  /// Sets whether the Node has the taint that keeps new pods away. `is_reported`: the provider itself reports it.
+  void set_closed(bool closed, bool is_reported);
 
   /// The pod waits because there is no room for it.
   void add(const kube::Object& local);

@@ -82,7 +82,7 @@ asio::awaitable<kube::Result<void>> ShadowPodWriter::report(const kube::Object& 
 asio::awaitable<kube::Result<void>> ShadowPodWriter::write_reported(kube::ObjectKey key, kube::json::object patch) {
   KUBE_CO_TRYV(
       co_await kube::merge_patch(context_.home.api(), *shadows_, std::move(key),
-                                 {.body = kube::json::serialize(patch), .phase = "telling why the pod is not made"}));
+                                 {.body = kube::json::serialize(patch), .phase = "reporting why the pod is not made"}));
   co_return kube::Result<void>();
 }
 

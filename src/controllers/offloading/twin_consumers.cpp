@@ -42,14 +42,13 @@ std::string TwinConsumers::consumer_of(std::string_view twin) const {
   return std::string(ns ? ns->label(api::labels::remote_cluster_id) : "");
 }
 
-const core::admission::PodPolicy& TwinConsumers::policy_of(const std::string& twin) {
+const core::PodPolicy& TwinConsumers::policy_of(const std::string& twin) {
   const auto [at, is_new] = policies_.try_emplace(twin);
   if (!is_new) return at->second;
   const std::string consumer = consumer_of(twin);
   if (consumer.empty()) return at->second;
   if (const auto tenant = namespaces_->find({{}, tenant_namespace_of(namespaces_->store(), consumer)}))
-    at->second = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy))
-                     .value_or(core::admission::PodPolicy());
+    at->second = core::read_pod_policy(tenant->annotation(api::annotations::pod_policy)).value_or(core::PodPolicy());
   return at->second;
 }
 

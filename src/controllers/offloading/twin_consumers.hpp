@@ -25,8 +25,8 @@ class TwinConsumers {
   /// The cluster ID of the consumer that a twin namespace belongs to, "" if it is no twin.
   std::string consumer_of(std::string_view twin) const;
   /// The policy of the consumer that a twin namespace belongs to, valid until the next change of a namespace. A policy
-  /// that cannot be parsed counts as the strict one here; admission admits nothing new by it.
-  const core::admission::PodPolicy& policy_of(const std::string& twin);
+  /// that cannot be parsed counts as the default one here; admission admits nothing new by it.
+  const core::PodPolicy& policy_of(const std::string& twin);
 
   /// Whether api_server_mapping() can be called.
   bool knows_addresses() const;
@@ -36,7 +36,7 @@ class TwinConsumers {
 
  private:
   kube::InformerHandle namespaces_, configurations_;
-  std::unordered_map<std::string, core::admission::PodPolicy> policies_;  ///< by twin, until what decides it changes
+  std::unordered_map<std::string, core::PodPolicy> policies_;  ///< by twin, until what decides it changes
 };
 
 }  // namespace liqo::controllers

@@ -4,6 +4,7 @@
 #include "core/offloading/capacity.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "core/offloading/shadow_plan.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/reasons.hpp"
@@ -24,9 +25,7 @@ asio::awaitable<kube::Result<void>> TwinPodWriter::release(const kube::Object& p
   if (!core::is_tracked(pod) || released_[key] == uid) co_return kube::Result<void>();
   kube::Api& home = context_.home.api();
   if (confirm_first) {
-    auto live = co_await home.get(api::kinds::shadow_pods, key);
-    if (!live && !live.error().is_not_found())
-      co_return kube::fail(std::move(live.error()), "reading the ShadowPod of a pod");
+    KUBE_CO_TRY(live, co_await kube::find_live(home, api::kinds::shadow_pods, key), "reading the ShadowPod of a pod");
     const auto controller = pod.controller();
     if (live && controller && controller->uid == live->uid()) co_return kube::Result<void>();
   }

@@ -8,6 +8,8 @@
 #include "core/namespaces/tenant_index.hpp"
 #include "core/offloading/ending.hpp"
 #include "core/quota/quota_user.hpp"
+#include "kube/async/event.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
@@ -24,18 +26,37 @@ using kube::Outcome;
 
 /// A Quota that was deleted by mistake is recreated within moments.
 constexpr kube::Duration grace = 30s;
-/// Whether a Pod has lost its owner, and was made for another ShadowPod than the one of its name. Otherwise a consumer
-/// could delete a ShadowPod with the policy Orphan, and keep its Pod by another ShadowPod of that name. A Pod of an
+
+/// Whether a Pod has lost its owner, and was made for another ShadowPod than the one of its name. A consumer that
+/// deletes a ShadowPod with the policy Orphan must not keep its Pod by another ShadowPod of that name. A Pod of an
 /// earlier version is known by its owner alone.
 bool is_orphan(const kube::Object& pod, const kube::Object* shadow) {
   const std::string_view made_for = pod.label(api::labels::shadow_pod_uid);
   return !pod.is_deleting() && !pod.controller() && (!shadow || made_for.empty() || shadow->uid() != made_for);
 }
 
-/// How long a live read which shows that a user has no Quota holds for the user's other pods.
-constexpr kube::Duration confirmation = 10s;
+/// Sets an event at the end of a coroutine, even if that was cancelled.
+class SetAtEnd {
+ public:
+  explicit SetAtEnd(kube::async::Event& event) : event_(event) {}
+  SetAtEnd(const SetAtEnd&) = delete;
+  SetAtEnd& operator=(const SetAtEnd&) = delete;
+  ~SetAtEnd() { event_.set(); }
+
+ private:
+  kube::async::Event& event_;
+};
 
 }  // namespace
+
+/// A live list of all Quotas, which several pods wait for.
+struct UnaccountedPods::Reading {
+  Reading(const asio::any_io_executor& executor, std::uint64_t count) : number(count), over(executor) {}
+  kube::Result<std::set<std::string>> users =
+      kube::fail(kube::Errc::stopped, "whoever read the Quotas was stopped");  ///< those that have one
+  std::uint64_t number;                                                        ///< in the order in which they began
+  kube::async::Event over;
+};
 
 UnaccountedPods::UnaccountedPods(Context context)
     : context_(std::move(context)),
@@ -77,27 +98,42 @@ void UnaccountedPods::enqueue_all() {
 }
 
 asio::awaitable<kube::Result<bool>> UnaccountedPods::has_quota_live(std::string user) {
-  const kube::TimePoint now = context_.clock.now();
-  std::erase_if(confirmed_, [now](const auto& entry) { return now - entry.second > confirmation; });
-  if (confirmed_.contains(user)) co_return false;
-  bool has_one = false;
-  KUBE_CO_TRYV(co_await kube::list_all(context_.home.api(), {.resource = api::kinds::quotas, .ns = {}}, {},
-                                       [&](const kube::Object& quota) {
-                                         has_one = core::escape_user(api::Quota(quota).user()) == user;
-                                         return !has_one;
-                                       }));
-  if (has_one) co_return true;
-  confirmed_[std::move(user)] = context_.clock.now();
-  co_return false;
+  // A list that was begun before may have missed a Quota that is there now.
+  const std::uint64_t before = readings_;
+  std::shared_ptr<Reading> reading;
+  while (!reading && reading_ && !reading_->over.is_set()) {
+    const std::shared_ptr<Reading> other = reading_;
+    co_await other->over.wait();
+    if (other->number > before) reading = other;
+  }
+  if (!reading) reading = co_await read_quotas();
+  KUBE_CO_TRY(users, reading->users);
+  co_return users.contains(user);
+}
+
+asio::awaitable<std::shared_ptr<UnaccountedPods::Reading>> UnaccountedPods::read_quotas() {
+  const auto reading = std::make_shared<Reading>(context_.executor, ++readings_);
+  const SetAtEnd at_end(reading->over);
+  reading_ = reading;
+  std::set<std::string> users;
+  auto listed = co_await kube::list_all(context_.home.api(), {.resource = api::kinds::quotas, .ns = {}}, {},
+                                        [&users](const kube::Object& quota) {
+                                          users.insert(core::escape_user(api::Quota(quota).user()));
+                                          return true;
+                                        });
+  if (listed)
+    reading->users = std::move(users);
+  else
+    reading->users = std::unexpected(std::move(listed.error()));
+  co_return reading;
 }
 
 asio::awaitable<Outcome> UnaccountedPods::end_orphan(kube::ObjectKey key) {
   const auto pod = pods_->find(key);
   // The garbage collector removes a Pod that has an owner.
   if (!pod || pod->controller()) co_return Outcome::done();
-  auto live = co_await context_.home.api().get(api::kinds::shadow_pods, key);
-  if (!live && !live.error().is_not_found())
-    co_return Outcome::retry(std::move(live.error()).in("reading the ShadowPod"));
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), api::kinds::shadow_pods, key),
+              "reading the ShadowPod");
   if (!is_orphan(*pod, live ? &*live : nullptr)) co_return Outcome::done();
   KUBE_CO_TRY(removed, co_await kube::remove_object(
                            context_.home.api(), kube::resources::pods, key,
@@ -127,8 +163,8 @@ asio::awaitable<Outcome> UnaccountedPods::reconcile(kube::WorkKey work) {
   }
   if (!context_.settings.offloading.enforce_resources) {
     if (!pod || !pod->is_deleting() || !is_abandoned(key.ns)) co_return Outcome::done();
-    auto hurried = co_await hurry(*pod);
-    co_return hurried ? Outcome::done() : Outcome::retry(std::move(hurried.error()));
+    KUBE_CO_TRYV(co_await hurry(*pod));
+    co_return Outcome::done();
   }
   Notice& notice = noticed_[key];
   const std::string_view uid = shadow ? shadow->uid() : pod->uid();
@@ -166,8 +202,8 @@ asio::awaitable<Outcome> UnaccountedPods::end(kube::ObjectKey key, std::string u
   }
   const auto pod = pods_->find(key);
   if (!pod || pod->label(api::labels::creator_user) != user) co_return Outcome::done();
-  auto hurried = co_await hurry(*pod);
-  co_return hurried ? Outcome::done() : Outcome::retry(std::move(hurried.error()));
+  KUBE_CO_TRYV(co_await hurry(*pod));
+  co_return Outcome::done();
 }
 
 asio::awaitable<kube::Result<void>> UnaccountedPods::hurry(kube::Object pod) {

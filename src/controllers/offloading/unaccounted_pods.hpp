@@ -2,7 +2,9 @@
 // more.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,7 +37,10 @@ class UnaccountedPods final : public Runnable {
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
   asio::awaitable<kube::Outcome> end_orphan(kube::ObjectKey key);
+  struct Reading;
+  /// Whether a list that is begun from now on has a Quota of the user. Pods that ask meanwhile share the next one.
   asio::awaitable<kube::Result<bool>> has_quota_live(std::string user);
+  asio::awaitable<std::shared_ptr<Reading>> read_quotas();
   bool is_drained(const std::vector<kube::ObjectKey>& quotas) const;
   /// Whether the consumer of a twin has no Tenant any more.
   bool is_abandoned(const std::string& twin) const;
@@ -51,8 +56,9 @@ class UnaccountedPods final : public Runnable {
   Context context_;
   kube::InformerHandle shadows_, pods_, quotas_, tenants_, namespaces_;
   std::map<kube::ObjectKey, Notice> noticed_;
-  std::set<kube::ObjectKey> drained_;                 ///< Quotas
-  std::map<std::string, kube::TimePoint> confirmed_;  ///< when a live read found no Quota of a user
+  std::set<kube::ObjectKey> drained_;  ///< Quotas
+  std::shared_ptr<Reading> reading_;   ///< the newest list of Quotas
+  std::uint64_t readings_ = 0;         ///< how many were begun
   kube::Controller controller_;
   kube::Log log_{"unaccounted-pods"};
 };

@@ -150,9 +150,9 @@ asio::awaitable<Outcome> WaitingPods::reconcile(kube::WorkKey) {
   std::erase_if(quiet_until_, is_over);
   std::erase_if(reported_until_, is_over);
   const auto looked = co_await find_waiting(search);
-  const auto told = co_await report(search);
+  const auto reported = co_await report(search);
   if (!looked) co_return Outcome::retry(looked.error());
-  if (!told) co_return Outcome::retry(told.error());
+  if (!reported) co_return Outcome::retry(reported.error());
   co_return Outcome::again_after(pause);
 }
 

@@ -43,7 +43,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
                     .cluster = home_.name,
                     .has_copies = [this](const std::string& local) { return has_copies(local); },
                     .find = [this](const std::string& local,
-                                   const core::CopyWarning& warning) { return find_copy(local, warning); }},
+                                   const core::reflection::CopyWarning& warning) { return find_copy(local, warning); }},
                    context),
       log_(kube::Log("reflection").with("cluster", home_.name)) {
   source_ = provider_.statuses.join(home_.name, [this](const StatusSources::Scope& scope) {
@@ -58,7 +58,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
     });
     claims_.subscribe([this](const kube::ObjectKey& key) { copy_events_.end_quiet(key.ns); });
   }
-  for (const reflection::ReflectedKind* kind : reflection::reflected_kinds()) add_kind(*kind);
+  for (const core::reflection::ReflectedKind* kind : core::reflection::reflected_kinds()) add_kind(*kind);
   // Each of many providers gets the events of all virtual nodes.
   virtual_nodes_.subscribe([this](const kube::Change& change) {
     if (take_virtual_node(change.key, change.now)) read_rules();
@@ -73,17 +73,18 @@ ClusterReflection::~ClusterReflection() {
   provider_.twins.on_wake(nullptr);
 }
 
-ClusterReflection::Reflecting& ClusterReflection::add_kind(const reflection::ReflectedKind& kind) {
-  auto reflector = std::make_unique<reflector::Reflector>(
-      kind, reflection::SelectionPolicy::allow_list, forging_of(nullptr),
-      reflector::ReflectorContext{
-          context_.environment(), context_.home, provider_.api, provider_.stores, context_.events,
-          [this, &kind](const std::string& ns) {
-            return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
-          },
-          [this](std::size_t bytes) { return provider_.home_writes.reserve({.bytes = bytes}); },
-          [this](const std::string& ns) { return is_quiet(ns); }, [this](const std::string& ns) { end_quiet(ns); },
-          &provider_.home_lists, provider_.may_begin});
+ClusterReflection::Reflecting& ClusterReflection::add_kind(const core::reflection::ReflectedKind& kind) {
+  ReflectorContext context{context_.environment(), context_.home, provider_.api, provider_.stores, context_.events};
+  context.brings_home = [this, &kind](const std::string& ns) {
+    return provider_.statuses.is_source({std::string(kind.name), ns}, source_);
+  };
+  context.home_write = [this](std::size_t bytes) { return provider_.home_writes.reserve({.bytes = bytes}); };
+  context.is_quiet = [this](const std::string& ns) { return is_quiet(ns); };
+  context.copied = [this](const std::string& ns) { end_quiet(ns); };
+  context.home_lists = &provider_.home_lists;
+  context.may_begin = provider_.may_begin;
+  auto reflector = std::make_unique<Reflector>(kind, core::reflection::SelectionPolicy::allow_list, forging_of(nullptr),
+                                               std::move(context));
   reflector->set_references_known([this] { return references_.has_synced(); });
   reflector->on_references([this, &kind](const std::string& ns, const std::string& name, auto secrets) {
     references_.set(ns, std::string(kind.name) + "/" + name, std::move(secrets));
@@ -99,7 +100,7 @@ void ClusterReflection::start(SessionWorkers& workers) {
   workers.spawn(kube::run_while_leading(context_.leadership, [this] { return custom_kinds_.run(); }));
 }
 
-void ClusterReflection::run(reflector::Reflector& reflector) {
+void ClusterReflection::run(Reflector& reflector) {
   workers_->spawn(kube::run_while_leading(context_.leadership, [&reflector] { return reflector.run(); }));
 }
 
@@ -138,12 +139,13 @@ void ClusterReflection::end_quiet(const std::string& local) {
   copy_events_.end_quiet(local);
 }
 
-CopyEvents::Found ClusterReflection::find_copy(const std::string& local, const core::CopyWarning& warning) const {
+CopyEvents::Found ClusterReflection::find_copy(const std::string& local,
+                                               const core::reflection::CopyWarning& warning) const {
   CopyEvents::Found answer;
   for (const Reflecting& each : reflectors_) {
-    const reflection::ReflectedKind& kind = each.reflector->kind();
+    const core::reflection::ReflectedKind& kind = each.reflector->kind();
     if (kind.copies().kind != warning.kind) continue;
-    const reflector::FoundCopy found = each.reflector->find_copy(local, warning.name, warning.uid);
+    const FoundCopy found = each.reflector->find_copy(local, warning.name, warning.uid);
     if (!found.name.empty()) answer.original = {.resource = kind.resource, .name = found.name};
     answer.is_known = answer.is_known && found.is_known;
   }
@@ -179,7 +181,7 @@ void ClusterReflection::read_rules() {
   std::vector<kube::Object> nodes;
   nodes.reserve(nodes_of_provider_.size());
   for (const auto& [key, node] : nodes_of_provider_) nodes.push_back(node);
-  const kube::Object* decides = core::filters_decided_by(nodes, home_.name);
+  const kube::Object* decides = core::reflection::filters_decided_by(nodes, home_.name);
   if (!decides) return;
   const bool reflects = decides->ns() == home_.ns;
   if (std::exchange(reflects_, reflects) != reflects)
@@ -197,17 +199,18 @@ kube::Result<ClusterReflection::Rules> ClusterReflection::rules_of(const kube::O
   KUBE_TRY(options, templates_.of(virtual_node));
   const kube::Object* found = options ? &*options : nullptr;
   const Settings& settings = context_.settings;
-  Rules rules{.filters = core::filters_of(virtual_node, found, settings.reflection.not_reflected),
+  Rules rules{.filters = core::reflection::filters_of(virtual_node, found, settings.reflection.not_reflected),
               .policies = {.policies = settings.reflection.kinds, .mistakes = {}}};
   if (found) {
     std::vector<std::string> custom;
     custom.reserve(settings.reflection.custom_resources.size());
-    for (const reflection::CustomResource& resource : settings.reflection.custom_resources)
+    for (const core::reflection::CustomResource& resource : settings.reflection.custom_resources)
       custom.push_back(resource.name());
-    rules.policies = reflection::policies_under(settings.reflection.kinds, *found, custom);
-    rules.policies.not_followed = reflection::not_followed(*found, rules.policies.policies, custom,
-                                                           {.shows_addresses = settings.offloading.reflect_ips,
-                                                            .offers_storage = !settings.storage.storage_class.empty()});
+    rules.policies = core::reflection::policies_under(settings.reflection.kinds, *found, custom);
+    rules.policies.not_followed =
+        core::reflection::not_followed(*found, rules.policies.policies, custom,
+                                       {.shows_addresses = settings.offloading.reflect_ips,
+                                        .offers_storage = !settings.storage.storage_class.empty()});
   }
   return rules;
 }
@@ -225,7 +228,7 @@ void ClusterReflection::take_rules(const kube::Object& decides) {
       rules_ = std::move(*rules);
       differing_.clear();
     }
-    const std::string message = reflection::describe_mistakes(rules_->policies);
+    const std::string message = core::reflection::describe_mistakes(rules_->policies);
     if (message.empty()) {
       warned_.clear();
     } else {
@@ -241,7 +244,7 @@ void ClusterReflection::take_rules(const kube::Object& decides) {
 
 void ClusterReflection::switch_kinds() {
   for (Reflecting& each : reflectors_) {
-    const reflection::KindPolicy policy = rules_->policies.policies.of(each.reflector->kind());
+    const core::reflection::KindPolicy policy = rules_->policies.policies.of(each.reflector->kind());
     each.reflector->set_policy(policy);
     const bool is_on = each.is_served && policy.workers > 0;
     if (std::exchange(each.is_on, is_on) == is_on) continue;
@@ -263,14 +266,14 @@ void ClusterReflection::report_differences(const kube::Object& decides) {
   for (const auto& [key, node] : nodes_of_provider_) {
     auto own = rules_of(node);
     if (!own) continue;
-    const auto told = differing_.find(key);
+    const auto reported = differing_.find(key);
     // A rule that no virtual node follows is no difference.
     own->policies.not_followed = rules_->policies.not_followed;
     if (*own == *rules_) {
-      if (told != differing_.end()) differing_.erase(told);
+      if (reported != differing_.end()) differing_.erase(reported);
       continue;
     }
-    if (told != differing_.end() && told->second == *own) continue;
+    if (reported != differing_.end() && reported->second == *own) continue;
     differing_.insert_or_assign(key, std::move(*own));
     context_.events.warning(
         node, api::kinds::virtual_nodes, api::reasons::filters_differ,
@@ -286,7 +289,7 @@ void ClusterReflection::report_custom_state(const kube::Object& decides) {
   core::CustomState state = custom_state();
   const bool is_bad = state.reflected == core::CustomState::Reflected::no;
   const bool is_news = reported_custom_.reflected != state.reflected || !reported_custom_at_ ||
-                       context_.clock.now() - *reported_custom_at_ >= reflector::report_again_after;
+                       context_.clock.now() - *reported_custom_at_ >= report_again_after;
   // Part of the message comes from the provider, and may change at each look: the condition of the Node has it.
   if (state == reported_custom_ || (is_bad && !is_news)) return;
   if (is_bad) {
@@ -324,7 +327,7 @@ void ClusterReflection::reflect_mapped() {
     log_.info("namespace is reflected no longer", {{"namespace", known->first}, {"twin", known->second}});
     for (const Reflecting& each : reflectors_) each.reflector->stop_namespace(known->first);
     copy_events_.stop_namespace(known->first);
-    for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources)
+    for (const core::reflection::CustomResource& resource : context_.settings.reflection.custom_resources)
       provider_.statuses.remove({resource.name(), known->first}, source_);
     known = reflected_.erase(known);
   }
@@ -345,14 +348,14 @@ void ClusterReflection::reflect_mapped() {
 }
 
 void ClusterReflection::offer_statuses() {
-  for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
+  for (const core::reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
     const std::string name = resource.name();
     const auto found = custom_kinds_.findings().find(name);
     // A provider that has not answered yet about the kind does not count as refusing it: the statuses of its copies
     // stay meanwhile.
     const bool is_refused =
         found != custom_kinds_.findings().end() && (!found->second.kind || !found->second.is_permitted);
-    const reflection::ReflectedKind named{.name = name, .resource = {}, .forge = nullptr};
+    const core::reflection::ReflectedKind named{.name = name, .resource = {}, .forge = nullptr};
     const bool is_taken = !is_refused && rules_->policies.policies.of(named).workers > 0;
     for (const auto& [local, remote] : reflected_) {
       if (is_taken)

@@ -58,19 +58,19 @@ class ClusterReflection {
  private:
   /// The rules for one VirtualNode, from itself and its VkOptionsTemplate.
   struct Rules {
-    core::ReflectionFilters filters;
-    reflection::TemplatePolicies policies;
+    core::reflection::ReflectionFilters filters;
+    core::reflection::TemplatePolicies policies;
     bool operator==(const Rules&) const = default;
   };
   /// There is one for each kind. A kind that is off has no namespaces.
   struct Reflecting {
-    std::unique_ptr<reflector::Reflector> reflector;
+    std::unique_ptr<Reflector> reflector;
     bool is_on = false;
     bool is_served = true;  ///< by both clusters, in this version
   };
 
-  Reflecting& add_kind(const reflection::ReflectedKind& kind);
-  void run(reflector::Reflector& reflector);
+  Reflecting& add_kind(const core::reflection::ReflectedKind& kind);
+  void run(Reflector& reflector);
   void take_custom_kinds();
 
   /// Notes a VirtualNode of this provider, null if it is gone; false if it belongs to another provider.
@@ -98,7 +98,7 @@ class ClusterReflection {
   bool is_quiet(const std::string& local) const;
   /// Makes all Reflectors look at the twin of a namespace, because it is no longer quiet.
   void end_quiet(const std::string& local);
-  CopyEvents::Found find_copy(const std::string& local, const core::CopyWarning& warning) const;
+  CopyEvents::Found find_copy(const std::string& local, const core::reflection::CopyWarning& warning) const;
 
   kube::ObjectKey home_;  ///< the tenant namespace here, and the ID of its cluster
   Provider provider_;

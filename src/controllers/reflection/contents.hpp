@@ -9,7 +9,7 @@
 
 #include "kube/base/memory_account.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Holds JSON text by name, as long as all Contents with the same total hold no more than max_bytes together. The text
 /// of a peer is charged to its account, of which one half is left for reading. Objects that do not fit are read one by
@@ -58,4 +58,4 @@ class Contents {
   std::map<std::string, Text> texts_;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

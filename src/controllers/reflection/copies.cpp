@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 Copies::Copies(kube::StoreBudget& budget, const kube::Resource& resource, std::string ns)
     : budget_(budget), resource_(resource.plural), ns_(std::move(ns)) {}
@@ -110,4 +110,4 @@ std::vector<std::string> Copies::compare(std::span<const Seen> listed, std::uint
   return due;
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

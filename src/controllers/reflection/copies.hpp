@@ -12,7 +12,7 @@
 #include "kube/k8s/object.hpp"
 #include "kube/runtime/store_budget.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// One object of a twin namespace, ours or not.
 struct Copy {
@@ -84,4 +84,4 @@ class Copies {
   Entries copies_;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

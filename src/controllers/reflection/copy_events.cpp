@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/common/meta.hpp"
+#include "kube/client/find_live.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/reasons.hpp"
 
@@ -74,7 +75,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   if (!has_copies) co_return later;
   if (twin->no_right_until && context_.clock.now() < *twin->no_right_until) co_return later;
 
-  std::vector<core::CopyWarning> warnings;
+  std::vector<core::reflection::CopyWarning> warnings;
   std::string version;
   kube::ListOptions options{.selection = {.field_selector = selector}, .limit = page_size};
   // kube::list_all reads any number of bytes, and the provider decides how large its Events are.
@@ -84,7 +85,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
       if (!twin->no_right_until)
         log_.info(
             "the provider does not let this cluster read the Events of a twin: what it warns of about copies is not "
-            "told here",
+            "reported here",
             {{"twin", twin->remote}, {"error", page.error()}});
       twin->no_right_until = context_.clock.now() + no_right_pause;
       co_return later;
@@ -93,7 +94,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
       log_.debug("the Events of a twin were not read", {{"twin", twin->remote}, {"error", page.error()}});
       co_return later;
     }
-    std::ranges::move(core::copy_warnings(page->items), std::back_inserter(warnings));
+    std::ranges::move(core::reflection::copy_warnings(page->items), std::back_inserter(warnings));
     if (version.empty()) version = page->resource_version;
     if (page->continue_token.empty()) break;
     options.continue_token = std::move(page->continue_token);
@@ -104,9 +105,9 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   if (!twin->warnings)
     twin->warnings.emplace(begun_ + source_.provider.clock_ahead().value_or(std::chrono::seconds(0)));
 
-  std::ranges::sort(warnings, {}, &core::CopyWarning::version);
+  std::ranges::sort(warnings, {}, &core::reflection::CopyWarning::version);
   bool is_undecided = false;
-  for (const core::CopyWarning& warning : warnings) {
+  for (const core::reflection::CopyWarning& warning : warnings) {
     if (!twin->warnings->is_news(warning, context_.clock.now())) continue;
     if (!co_await report(local, twin, warning)) {
       is_undecided = true;
@@ -119,7 +120,7 @@ asio::awaitable<Outcome> CopyEvents::look(kube::WorkKey key) {
   co_return later;
 }
 
-asio::awaitable<bool> CopyEvents::report(std::string local, Shared twin, core::CopyWarning warning) {
+asio::awaitable<bool> CopyEvents::report(std::string local, Shared twin, core::reflection::CopyWarning warning) {
   Found found = source_.find(local, warning);
   if (warning.kind == api::kinds::claims.kind) {
     auto claim = co_await find_claim(twin->remote, warning);
@@ -138,16 +139,16 @@ asio::awaitable<bool> CopyEvents::report(std::string local, Shared twin, core::C
     if (!object || object->name() != found.original->name) continue;
     object->set_kind(resource);
     context_.events.warning(*object, resource, api::reasons::remote_warning,
-                            core::copy_warning_message(source_.cluster, warning));
-    if (twin->warnings) twin->warnings->told(warning, context_.clock.now());
+                            core::reflection::copy_warning_message(source_.cluster, warning));
+    if (twin->warnings) twin->warnings->note_reported(warning, context_.clock.now());
   }
   co_return true;
 }
 
 /// Claims have no Reflector: the provider is asked which of them are ours.
-asio::awaitable<kube::Result<CopyEvents::Found>> CopyEvents::find_claim(std::string remote, core::CopyWarning warning) {
-  auto claim = co_await source_.provider.get(api::kinds::claims, {std::move(remote), warning.name});
-  if (!claim && !claim.error().is_not_found()) co_return std::unexpected(std::move(claim.error()));
+asio::awaitable<kube::Result<CopyEvents::Found>> CopyEvents::find_claim(std::string remote,
+                                                                        core::reflection::CopyWarning warning) {
+  KUBE_CO_TRY(claim, co_await kube::find_live(source_.provider, api::kinds::claims, {std::move(remote), warning.name}));
   const core::ClusterPair clusters{.local = context_.settings.cluster_id, .remote = source_.cluster};
   if (!claim || claim->uid() != warning.uid || !core::is_reflected(*claim, clusters)) co_return Found{};
   co_return Found{.original = Original{.resource = api::kinds::claims, .name = warning.name}};

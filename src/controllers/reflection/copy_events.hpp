@@ -34,7 +34,7 @@ class CopyEvents {
     /// Whether the twin of a namespace has copies whose Events may be reported.
     std::function<bool(const std::string& local)> has_copies;
     /// Finds the copy in the twin of a namespace that a warning is about.
-    std::function<Found(const std::string& local, const core::CopyWarning& warning)> find;
+    std::function<Found(const std::string& local, const core::reflection::CopyWarning& warning)> find;
   };
 
   CopyEvents(Source source, Context context);
@@ -49,16 +49,16 @@ class CopyEvents {
  private:
   struct Twin {
     std::string remote;
-    std::optional<core::CopyWarnings> warnings;     ///< since the first look
-    std::optional<kube::TimePoint> no_right_until;  ///< the provider refuses
-    bool is_quiet = false;                          ///< it has no copies
+    std::optional<core::reflection::CopyWarnings> warnings;  ///< since the first look
+    std::optional<kube::TimePoint> no_right_until;           ///< the provider refuses
+    bool is_quiet = false;                                   ///< it has no copies
   };
   using Shared = std::shared_ptr<Twin>;  ///< it may be removed while a coroutine uses it
 
   asio::awaitable<kube::Outcome> look(kube::WorkKey key);
   /// Reports a warning; false = it could not be reported yet.
-  asio::awaitable<bool> report(std::string local, Shared twin, core::CopyWarning warning);
-  asio::awaitable<kube::Result<Found>> find_claim(std::string remote, core::CopyWarning warning);
+  asio::awaitable<bool> report(std::string local, Shared twin, core::reflection::CopyWarning warning);
+  asio::awaitable<kube::Result<Found>> find_claim(std::string remote, core::reflection::CopyWarning warning);
   void begin();
   bool is_current(const std::string& local, const Shared& twin) const;
 

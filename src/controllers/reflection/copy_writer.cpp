@@ -10,12 +10,12 @@
 #include "liqo/api/names.hpp"
 #include "liqo/api/reasons.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
 namespace json = kube::json;
-namespace action = reflection::reflection_action;
+namespace action = core::reflection::reflection_action;
 using kube::Outcome;
 
 /// Whether this answer to an apply means that it was not carried out and never will be. A field that the schema of a
@@ -27,7 +27,7 @@ bool is_refusal(const kube::Failure& failure) {
 
 bool has_notes(const kube::Object& wanted) {
   json::object metadata = wanted.metadata();
-  return !core::admission::take_out_notes(metadata).empty();
+  return !core::take_out_notes(metadata).empty();
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
     co_return Outcome::retry(std::move(applied.error()).in("reflecting to " + key.ns));
   }
   if (!applied) co_return co_await end_refused(std::move(local), std::move(wanted), std::move(applied.error()));
-  if (!wanted.force && core::was_there_before(*applied, api::reflection_manager)) {
+  if (!wanted.force && core::reflection::was_there_before(*applied, api::reflection_manager)) {
     copies.doubt(key.name);
     ns_->notes().unsure.insert(key.name);
     co_return co_await give_back(key.name);
@@ -104,7 +104,7 @@ void CopyWriter::report_notes(const kube::Object& local) {
                          "cluster " + context_.forging.clusters.remote +
                              " refuses what is only noted in this cluster, so the copy goes "
                              "without: " +
-                             kube::join(core::admission::take_out_notes(metadata), ", "));
+                             kube::join(core::take_out_notes(metadata), ", "));
 }
 
 asio::awaitable<Outcome> CopyWriter::trim(kube::Object local, kube::Object remote, std::string patch) {
@@ -142,4 +142,4 @@ asio::awaitable<Outcome> CopyWriter::give_back(std::string name) {
       kube::Failure(kube::Errc::protocol, "another object has got the name of a copy in " + key.ns));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

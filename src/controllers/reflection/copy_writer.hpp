@@ -6,7 +6,7 @@
 
 #include "controllers/reflection/reflected_namespace.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Writes copies in the twin of a namespace, and notes the results. It lives as long as its coroutine is awaited. One
 /// thread.
@@ -19,7 +19,7 @@ class CopyWriter {
   CopyWriter& operator=(const CopyWriter&) = delete;
 
   /// Applies the wanted copy of `local`, and brings its status home.
-  asio::awaitable<kube::Outcome> apply(kube::Object local, reflection::reflection_action::Apply wanted);
+  asio::awaitable<kube::Outcome> apply(kube::Object local, core::reflection::reflection_action::Apply wanted);
   /// Removes what others have added to a copy.
   asio::awaitable<kube::Outcome> trim(kube::Object local, kube::Object remote, std::string patch);
   /// Removes the fields that we have set on an object which another owner has made since this namespace was read, and
@@ -28,7 +28,7 @@ class CopyWriter {
 
  private:
   /// Handles an apply that was refused, other than by a conflict.
-  asio::awaitable<kube::Outcome> end_refused(kube::Object local, reflection::reflection_action::Apply wanted,
+  asio::awaitable<kube::Outcome> end_refused(kube::Object local, core::reflection::reflection_action::Apply wanted,
                                              kube::Failure failure);
   /// Reports once that a copy lacks the annotations of controllers at home.
   void report_notes(const kube::Object& local);
@@ -37,4 +37,4 @@ class CopyWriter {
   NamespaceContext& context_;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

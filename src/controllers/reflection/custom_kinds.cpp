@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& versions) {
 
 }  // namespace
 
-const reflection::ServedResource* CustomKinds::Served::find(std::string_view version) const {
+const core::reflection::ServedResource* CustomKinds::Served::find(std::string_view version) const {
   const auto found = std::ranges::find(versions, version);
   return found == versions.end() ? nullptr : &by_version[std::size_t(found - versions.begin())];
 }
@@ -45,7 +45,7 @@ CustomKinds::CustomKinds(kube::Api& provider, Context context, std::function<std
 asio::awaitable<void> CustomKinds::run() {
   while (!context_.settings.reflection.custom_resources.empty()) {
     bool has_changed = false;
-    for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
+    for (const core::reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
       if (context_.clock.now() < next_[resource.name()]) continue;
       auto found = co_await look(resource);
       const bool is_well = found && found->trouble.empty() && found->is_sure;
@@ -72,7 +72,7 @@ asio::awaitable<void> CustomKinds::run() {
 
 core::CustomState CustomKinds::state() const {
   std::vector<std::string> troubles, unknown;
-  for (const reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
+  for (const core::reflection::CustomResource& resource : context_.settings.reflection.custom_resources) {
     const std::string name = resource.name();
     const auto found = findings_.find(name);
     if (found == findings_.end() || (found->second.trouble.empty() && !found->second.is_sure))
@@ -101,16 +101,16 @@ asio::awaitable<std::optional<json::value>> CustomKinds::read(kube::Api& api, st
 }
 
 asio::awaitable<std::optional<CustomKinds::Served>> CustomKinds::served(kube::Api& api,
-                                                                        reflection::CustomResource resource) {
+                                                                        core::reflection::CustomResource resource) {
   const std::string path = "/apis/" + resource.group;
   const auto group = co_await read(api, path);
   if (!group) co_return std::nullopt;
   Served served;
   // The versions of a group are those of all of its kinds.
-  for (const std::string& version : reflection::served_versions(*group)) {
+  for (const std::string& version : core::reflection::served_versions(*group)) {
     const auto resources = co_await read(api, path + "/" + kube::percent_encode(version));
     if (!resources) co_return std::nullopt;
-    if (auto found = reflection::find_served(*resources, resource.plural)) {
+    if (auto found = core::reflection::find_served(*resources, resource.plural)) {
       served.versions.push_back(version);
       served.by_version.push_back(std::move(*found));
     }
@@ -118,7 +118,7 @@ asio::awaitable<std::optional<CustomKinds::Served>> CustomKinds::served(kube::Ap
   co_return served;
 }
 
-asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflection::CustomResource resource) {
+asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(core::reflection::CustomResource resource) {
   kube::Api& home = context_.home.api();
   const auto here = co_await served(home, resource);
   const auto there = co_await served(provider_, resource);
@@ -126,11 +126,11 @@ asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflectio
   const std::string peer = "cluster " + provider_.cluster();
   if (here->versions.empty()) co_return Finding{.trouble = "this cluster has no definition of it"};
   if (there->versions.empty()) co_return Finding{.trouble = peer + " has no definition of it"};
-  const std::string version(reflection::common_version(here->versions, there->versions));
+  const std::string version(core::reflection::common_version(here->versions, there->versions));
   if (version.empty())
     co_return Finding{.trouble = "there is no version that both clusters serve: this one has " +
                                  joined(here->versions) + ", and " + peer + " has " + joined(there->versions)};
-  const reflection::ServedResource *local = here->find(version), *remote = there->find(version);
+  const core::reflection::ServedResource *local = here->find(version), *remote = there->find(version);
   if (!local->namespaced || !remote->namespaced)
     co_return Finding{.trouble = "it is cluster-scoped, and only namespaced kinds are reflected"};
   if (local->kind != remote->kind)
@@ -142,9 +142,9 @@ asio::awaitable<std::optional<CustomKinds::Finding>> CustomKinds::look(reflectio
     co_return Finding{.trouble =
                           "liqod has no right to it in this cluster: name it in offloading.reflection.custom "
                           "of the chart's values"};
-  reflection::CustomResource served = resource;
+  core::reflection::CustomResource served = resource;
   served.brings_status = resource.brings_status && local->has_status;
-  Finding found{.kind = &reflection::custom_kind(served, version, local->kind), .trouble = {}};
+  Finding found{.kind = &core::reflection::custom_kind(served, version, local->kind), .trouble = {}};
   const std::vector<std::string> twins = twins_();
   found.is_sure = false;
   for (const std::string& twin : std::span(twins).first(std::min(twins.size(), max_asked))) {

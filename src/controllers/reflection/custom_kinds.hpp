@@ -20,7 +20,7 @@ class CustomKinds {
  public:
   /// The findings about one custom resource.
   struct Finding {
-    const reflection::ReflectedKind* kind = nullptr;  ///< null: it is not reflected
+    const core::reflection::ReflectedKind* kind = nullptr;  ///< null: it is not reflected
     std::string trouble;       ///< why it is not reflected, or which part of it; a clause, "" = nothing
     bool is_sure = true;       ///< false: no twin has been asked successfully about the rights
     bool is_permitted = true;  ///< false: in a twin the right is missing
@@ -41,14 +41,14 @@ class CustomKinds {
 
  private:
   /// Finds out about one resource. Nothing: an API server gave no valid answer.
-  asio::awaitable<std::optional<Finding>> look(reflection::CustomResource resource);
+  asio::awaitable<std::optional<Finding>> look(core::reflection::CustomResource resource);
   /// How one cluster serves a resource: its versions, and the properties of each.
   struct Served {
     std::vector<std::string> versions;
-    std::vector<reflection::ServedResource> by_version;
-    const reflection::ServedResource* find(std::string_view version) const;
+    std::vector<core::reflection::ServedResource> by_version;
+    const core::reflection::ServedResource* find(std::string_view version) const;
   };
-  asio::awaitable<std::optional<Served>> served(kube::Api& api, reflection::CustomResource resource);
+  asio::awaitable<std::optional<Served>> served(kube::Api& api, core::reflection::CustomResource resource);
   asio::awaitable<std::optional<kube::json::value>> read(kube::Api& api, std::string path);
 
   kube::Api& provider_;

@@ -2,7 +2,7 @@
 
 #include "liqo/api/annotations.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 /// Only "true", "false" and other values differ in meaning, so a long value is not held in the cache.
@@ -30,4 +30,4 @@ kube::InformerScope headers_of(const kube::Resource& resource) {
   return {.resource = resource, .metadata_only = true, .prune = keep_header};
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -5,10 +5,10 @@
 
 #include "kube/runtime/informer.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Keeps of each object its name, namespace, UID and version, and the annotations that decide how it, or an object that
 /// belongs to it, is reflected. All users of this scope share one watch.
 kube::InformerScope headers_of(const kube::Resource& resource);
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

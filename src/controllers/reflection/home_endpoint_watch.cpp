@@ -42,7 +42,7 @@ void HomeEndpointWatch::start() {
   if (nodes_) return;
   nodes_ = home_.acquire(scope_of_virtual_nodes());
   ips_ = home_.acquire({.resource = api::kinds::ips});
-  services_ = home_.acquire(reflector::headers_of(kube::resources::services));
+  services_ = home_.acquire(headers_of(kube::resources::services));
   ips_->add_index(std::string(by_address), index_by_address);
   nodes_.follow([this](const kube::Change& node) { take_node(node); });
   ips_.follow([this](const kube::Change& ip) { take_ip(ip); });
@@ -76,7 +76,7 @@ void HomeEndpointWatch::take_ip(const kube::Change& ip) {
 }
 
 void HomeEndpointWatch::set_network(std::span<const kube::Object> configurations) {
-  auto now = core::OutwardAddresses::of(configurations, declared_);
+  auto now = core::reflection::OutwardAddresses::of(configurations, declared_);
   if (addresses_ == now) return;
   addresses_ = std::move(now);
   changed_("");

@@ -12,7 +12,7 @@ namespace liqo::controllers {
 
 /// Watches virtual nodes, IP objects, and the annotations of Services. Its owner passes it the network to the provider.
 /// One thread.
-class HomeEndpointWatch final : public core::HomeEndpoints {
+class HomeEndpointWatch final : public core::reflection::HomeEndpoints {
  public:
   /// `concerns` returns whether a namespace is reflected. `changed` is called with a namespace whose endpoints may have
   /// changed, "" = all namespaces. Neither may suspend. `declared_ranges`: the CIDRs of this cluster's pods, as its
@@ -40,7 +40,7 @@ class HomeEndpointWatch final : public core::HomeEndpoints {
   std::vector<core::Cidr> declared_;
   std::function<bool(const std::string& ns)> concerns_;
   std::function<void(const std::string& ns)> changed_;
-  std::optional<core::OutwardAddresses> addresses_;
+  std::optional<core::reflection::OutwardAddresses> addresses_;
   kube::InformerHandle nodes_, ips_, services_;
   std::map<std::string, std::string, std::less<>> clusters_;  ///< by virtual node
   /// The annotations of Services, and the addresses that IP objects assign. They include namespaces that are not

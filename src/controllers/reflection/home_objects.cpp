@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 HomeObjects::HomeObjects(std::string ns, NamespaceContext& context)
     : ns_(std::move(ns)), context_(context), referred_(context), texts_(context.held) {}
@@ -53,7 +54,7 @@ asio::awaitable<kube::Result<std::vector<std::string>>> HomeObjects::list() {
                                         {.resource_version = version, .metadata_only = true},
                                         [&](const kube::Object& object) {
                                           now[std::string(object.name())] = {object.version_number(),
-                                                                             reflection::is_allowed(object)};
+                                                                             core::reflection::is_allowed(object)};
                                           return true;
                                         }),
                 "looking for what is to be reflected");
@@ -73,10 +74,10 @@ asio::awaitable<kube::Result<std::vector<std::string>>> HomeObjects::list() {
 }
 
 asio::awaitable<kube::Result<bool>> HomeObjects::find_unlisted(std::string name) {
-  auto live = co_await context_.home.api().get(context_.kind.resource, {ns_, name});
-  if (!live && live.error().is_not_found()) co_return false;
-  if (!live) co_return kube::fail(std::move(live.error()), "looking whether what was reflected has gone");
-  const bool is_allowed = reflection::is_allowed(*live);
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), context_.kind.resource, {ns_, name}),
+              "looking whether what was reflected has gone");
+  if (!live) co_return false;
+  const bool is_allowed = core::reflection::is_allowed(*live);
   if (!is_allowed && !referred_.takes_all()) co_return false;
   listed_[name] = {live->version_number(), is_allowed};
   listed_at_ = std::max(listed_at_, live->version_number());
@@ -105,10 +106,9 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> HomeObjects::read_obj
       co_return std::optional(std::move(*object));
     }
   }
-  auto live = co_await context_.home.api().get(context_.kind.resource, key);
-  if (live) co_return std::optional(std::move(*live));
-  if (live.error().is_not_found()) co_return std::nullopt;
-  co_return kube::fail(std::move(live.error()), "reading what is to be reflected");
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), context_.kind.resource, key),
+              "reading what is to be reflected");
+  co_return std::move(live);
 }
 
 void HomeObjects::clear() {
@@ -116,4 +116,4 @@ void HomeObjects::clear() {
   listed_.clear();
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

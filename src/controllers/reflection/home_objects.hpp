@@ -11,7 +11,7 @@
 #include "controllers/reflection/namespace_context.hpp"
 #include "controllers/reflection/referred_objects.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Knows the versions of the objects that may be reflected, from the watch of their kind or, if the kind is not
 /// watched, from lists. Holds the content of listed objects until it is needed. Callers keep it alive while they await
@@ -66,4 +66,4 @@ class HomeObjects {
   std::uint64_t listed_at_ = 0;           ///< the version of the newest list
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -14,7 +14,7 @@
 #include "core/reflection/policy.hpp"
 #include "core/reflection/reflection_filters.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Called with the Secrets to which a reflected object refers; none = it is not reflected, or not any more.
 using ReferencesHandler =
@@ -25,8 +25,8 @@ struct NamespaceContext : ReflectorContext {
   /// While more than this many bytes of contents are held, no further namespace is read.
   static constexpr std::size_t max_read_ahead = 1U << 20;
 
-  const reflection::ReflectedKind& kind;
-  reflection::SelectionPolicy policy;
+  const core::reflection::ReflectedKind& kind;
+  core::reflection::SelectionPolicy policy;
   core::ForgingContext forging;
   ReferencesHandler on_references = nullptr;
   /// Whether all references are known: until then no copy is removed for lack of references. Null = they are known.
@@ -49,4 +49,4 @@ struct NamespaceContext : ReflectorContext {
   }
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -4,7 +4,7 @@
 
 #include "core/common/late_requests.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
@@ -58,9 +58,13 @@ asio::awaitable<std::optional<Outcome>> NamespaceLook::read() {
 
 asio::awaitable<std::optional<Outcome>> NamespaceLook::compare() {
   state_.compared_at = context_.clock.now();
-  if (context_.kind.referred_only) KUBE_CO_TRYV(co_await list_home());
+  if (context_.kind.referred_only) {
+    KUBE_CO_TRYV(co_await list_home());
+  }
   const bool is_late = state_.late_at && *state_.late_at <= context_.clock.now();
-  if (!ns_->twin().copies().empty() || is_late) KUBE_CO_TRYV(co_await compare_copies(is_late));
+  if (!ns_->twin().copies().empty() || is_late) {
+    KUBE_CO_TRYV(co_await compare_copies(is_late));
+  }
   if (!state_.was_read) co_return Outcome::again_after(1s);
   if (is_late) state_.late_at.reset();
   co_return std::nullopt;
@@ -145,4 +149,4 @@ Outcome NamespaceLook::next_look() {
                                               : context_.random.between(idle_after, idle_before));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

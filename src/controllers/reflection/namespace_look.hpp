@@ -6,7 +6,7 @@
 
 #include "controllers/reflection/reflected_namespace.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Reads or compares, and returns when that is due again. It lives as long as its look is awaited. One thread.
 class NamespaceLook {
@@ -45,4 +45,4 @@ class NamespaceLook {
   ReadingState& state_;  ///< of ns_
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 void NamespaceQueue::add(std::string name) const {
   kube::Duration pause = name.empty() ? kube::Duration::zero() : kube::Duration(context_.kind.pace.settle);
@@ -32,4 +32,4 @@ void NamespaceQueue::note_look(std::string_view name) {
   if (context_.kind.pace.interval > kube::Duration::zero()) looked_at_[std::string(name)] = context_.clock.now();
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

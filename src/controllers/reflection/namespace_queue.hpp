@@ -10,7 +10,7 @@
 #include "controllers/reflection/namespace_context.hpp"
 #include "kube/runtime/controller.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Enqueues objects of one namespace, at the pace of their kind. One thread.
 class NamespaceQueue {
@@ -42,4 +42,4 @@ class NamespaceQueue {
   std::map<std::string, kube::TimePoint> looked_at_;  ///< of a kind with a pace: the last look at each object
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

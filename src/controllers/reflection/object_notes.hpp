@@ -11,7 +11,7 @@
 #include "controllers/common/counters.hpp"
 #include "kube/base/time.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Entries are by the name of the object at home, unless a comment says otherwise.
 struct ObjectNotes {
@@ -23,13 +23,13 @@ struct ObjectNotes {
   struct Gathered {
     std::string digest;
     std::optional<kube::TimePoint> at;
-    std::optional<kube::TimePoint> told;  ///< when it was last reported that it cannot be written
-    std::optional<kube::TimePoint> turn;  ///< the reserved time of the next write at home
-    std::size_t turn_bytes = 0;           ///< for how many bytes it is reserved
+    std::optional<kube::TimePoint> reported_at;  ///< when it was last reported that it cannot be written
+    std::optional<kube::TimePoint> turn;         ///< the reserved time of the next write at home
+    std::size_t turn_bytes = 0;                  ///< for how many bytes it is reserved
   };
 
-  std::set<std::string> referring;       ///< objects whose references were passed on
-  std::map<std::string, Reported> told;  ///< the reports that copies lack something
+  std::set<std::string> referring;           ///< objects whose references were passed on
+  std::map<std::string, Reported> reported;  ///< the reports that copies lack something
   /// Objects that are never reflected: UID and reason, as reported.
   std::map<std::string, std::string> disabled;
   /// Objects whose copies lack the annotations of controllers at home, because they were refused with them, and whether
@@ -42,7 +42,7 @@ struct ObjectNotes {
 
   /// Forgets an object of which nothing is left on either side.
   void forget(const std::string& name, const std::string& remote_name) {
-    told.erase(name);
+    reported.erase(name);
     gathered.erase(name);
     disabled.erase(name);
     without_notes.erase(name);
@@ -51,4 +51,4 @@ struct ObjectNotes {
   }
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -1,6 +1,6 @@
 #include "controllers/reflection/referred_objects.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 /// The pause between two looks at a copy while it is not known which pods refer to it.
@@ -9,7 +9,7 @@ constexpr kube::Duration unknown_pause = std::chrono::seconds(30);
 }  // namespace
 
 bool ReferredObjects::takes_all() const {
-  using reflection::SelectionPolicy;
+  using core::reflection::SelectionPolicy;
   return context_.kind.referred_only &&
          (context_.policy == SelectionPolicy::all || (context_.policy == SelectionPolicy::deny_list && all_wanted_));
 }
@@ -56,4 +56,4 @@ std::optional<kube::Duration> ReferredObjects::stays_for(const std::string& name
   return found->second - context_.clock.now();
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -11,7 +11,7 @@
 
 #include "controllers/reflection/namespace_context.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Knows which objects of one namespace are wanted because something refers to them, and which copies stay for a while
 /// although nothing does any more. It stays empty for a kind that is reflected without references. One thread.
@@ -60,4 +60,4 @@ class ReferredObjects {
   std::map<std::string, kube::TimePoint> kept_;  ///< until when a copy stays, by the name of its object
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

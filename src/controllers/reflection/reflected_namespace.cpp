@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
@@ -111,4 +111,4 @@ void ReflectedNamespace::forget(const std::string& name, const std::string& remo
   queue_.forget(name);
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

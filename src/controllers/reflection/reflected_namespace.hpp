@@ -12,7 +12,7 @@
 #include "controllers/reflection/object_notes.hpp"
 #include "controllers/reflection/twin_objects.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Copies are compared after a time between these two, so that a copy that was tampered with is right again within 30
 /// s.
@@ -95,4 +95,4 @@ class ReflectedNamespace {
   kube::TimePoint reconsidered_at_{};
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -10,11 +10,11 @@
 #include "liqo/api/names.hpp"
 #include "liqo/api/reasons.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
-namespace action = reflection::reflection_action;
+namespace action = core::reflection::reflection_action;
 using kube::Outcome;
 
 /// A copy that is being deleted by others is looked at again after this time.
@@ -45,7 +45,7 @@ asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
     remote_ = std::move(read);
     // The answer to an apply was lost, and it may have hit an object that another owner had made meanwhile.
     if (remote_ && ns_->notes().unsure.contains(remote_name_) && is_marked(*remote_) &&
-        core::was_there_before(*remote_, api::reflection_manager)) {
+        core::reflection::was_there_before(*remote_, api::reflection_manager)) {
       CopyWriter writer(ns_, context_);
       co_return co_await writer.give_back(remote_name_);
     }
@@ -61,9 +61,9 @@ asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
     settle();
     co_return Outcome::done();
   }
-  auto plan = reflection::plan_reflection({.kind = context_.kind, .policy = context_.policy, .ctx = context_.forging},
-                                          local_ ? &*local_ : nullptr, std::exchange(wanted_, std::nullopt),
-                                          remote_ ? &*remote_ : nullptr);
+  auto plan = core::reflection::plan_reflection(
+      {.kind = context_.kind, .policy = context_.policy, .ctx = context_.forging}, local_ ? &*local_ : nullptr,
+      std::exchange(wanted_, std::nullopt), remote_ ? &*remote_ : nullptr);
   co_return co_await carry_out(std::move(plan));
 }
 
@@ -94,13 +94,13 @@ void ReflectedObject::forge() {
   // The annotation that allowed the object in the list may be gone from what was read since.
   const ReferredObjects& referred = ns_->home().referred();
   const bool is_asked_for = local_ && (!context_.kind.referred_only || referred.contains(name_) ||
-                                       referred.takes_all() || reflection::is_allowed(*local_));
+                                       referred.takes_all() || core::reflection::is_allowed(*local_));
   wishes_ = ns_->wishes();
-  wanted_ = is_asked_for ? reflection::wanted_copy({.kind = context_.kind,
-                                                    .policy = context_.policy,
-                                                    .ctx = context_.forging,
-                                                    .without_notes = ns_->notes().without_notes.contains(name_)},
-                                                   *local_, ns_->twin().ns())
+  wanted_ = is_asked_for ? core::reflection::wanted_copy({.kind = context_.kind,
+                                                          .policy = context_.policy,
+                                                          .ctx = context_.forging,
+                                                          .without_notes = ns_->notes().without_notes.contains(name_)},
+                                                         *local_, ns_->twin().ns())
                          : std::nullopt;
   is_wanted_ = wanted_.has_value();
   wish_ = is_wanted_ ? wanted_->annotation(api::annotations::reflected_digest) : std::string_view();
@@ -122,7 +122,7 @@ std::optional<Outcome> ReflectedObject::end_if_as_wished() {
   return std::nullopt;
 }
 
-asio::awaitable<Outcome> ReflectedObject::carry_out(reflection::ReflectionPlan plan) {
+asio::awaitable<Outcome> ReflectedObject::carry_out(core::reflection::ReflectionPlan plan) {
   CopyWriter writer(ns_, context_);
   if (auto* apply = std::get_if<action::Apply>(&plan)) {
     // A wish that has changed is followed by changes of status, so the copy is looked at soon. A copy that others keep
@@ -194,7 +194,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> ReflectedObject::st
 }
 
 void ReflectedObject::settle() {
-  const bool is_ours = reflection::is_copy(context_.kind, *remote_, context_.forging);
+  const bool is_ours = core::reflection::is_copy(context_.kind, *remote_, context_.forging);
   ns_->twin().copies().settle(*remote_, wish_, source_, is_ours);
 }
 
@@ -209,16 +209,17 @@ void ReflectedObject::report_references() {
 void ReflectedObject::report_left_out() {
   if (!context_.kind.left_out) return;
   std::string words = is_wanted_ ? context_.kind.left_out(*local_, context_.forging) : "";
-  auto& told = ns_->notes().told;
-  const auto known = told.find(name_);
+  auto& reported = ns_->notes().reported;
+  const auto known = reported.find(name_);
   if (words.empty()) {
-    if (known != told.end()) known->second.lacks = false;
+    if (known != reported.end()) known->second.lacks = false;
     return;
   }
   const kube::TimePoint now = context_.clock.now();
-  const bool was_told = known != told.end() && (known->second.lacks || now - known->second.at < report_again_after);
-  if (!was_told) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
-  told[name_] = {.at = was_told ? known->second.at : now, .lacks = true};
+  const bool was_reported =
+      known != reported.end() && (known->second.lacks || now - known->second.at < report_again_after);
+  if (!was_reported) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
+  reported[name_] = {.at = was_reported ? known->second.at : now, .lacks = true};
 }
 
 void ReflectedObject::report_disabled(const std::string& message) {
@@ -228,4 +229,4 @@ void ReflectedObject::report_disabled(const std::string& message) {
     context_.events.normal(*local_, context_.kind.resource, api::reasons::reflection_disabled, message);
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -8,7 +8,7 @@
 
 #include "controllers/reflection/reflected_namespace.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Reconciles the copy of one object. It lives as long as its look is awaited. One thread.
 class ReflectedObject {
@@ -30,10 +30,10 @@ class ReflectedObject {
   /// Ends the look if the copy is known to be as wanted: notes the version of its source, or waits until its status may
   /// be compared again. Nothing = the look goes on.
   std::optional<kube::Outcome> end_if_as_wished();
-  asio::awaitable<kube::Outcome> carry_out(reflection::ReflectionPlan plan);
+  asio::awaitable<kube::Outcome> carry_out(core::reflection::ReflectionPlan plan);
   /// Ends the look at an object whose copy is neither written nor removed; `kept`: the plan is to keep it.
   asio::awaitable<kube::Outcome> leave(bool kept);
-  asio::awaitable<kube::Outcome> take_away(reflection::reflection_action::Remove remove);
+  asio::awaitable<kube::Outcome> take_away(core::reflection::reflection_action::Remove remove);
   /// How long an unwanted copy stays, of a kind that is reflected only if something refers to it; nothing = it may be
   /// removed.
   asio::awaitable<kube::Result<std::optional<kube::Duration>>> stays_for_now();
@@ -57,4 +57,4 @@ class ReflectedObject {
   std::uint64_t wishes_ = 0;  ///< ReflectedNamespace::wishes() when it was forged
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

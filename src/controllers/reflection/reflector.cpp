@@ -3,11 +3,12 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/common/key_of_many.hpp"
 #include "controllers/reflection/header.hpp"
 #include "controllers/reflection/namespace_look.hpp"
 #include "controllers/reflection/reflected_object.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 using namespace std::chrono_literals;
@@ -15,16 +16,14 @@ using kube::Outcome;
 
 /// The pause between two looks whether everything that forging needs is known.
 constexpr kube::Duration known_pause = 1s;
-/// The key that asks whether everything is known: one for all namespaces that wait for it.
-kube::WorkKey key_of_waiting() { return {}; }
 
 }  // namespace
 
-Reflector::Reflector(const reflection::ReflectedKind& kind, reflection::SelectionPolicy policy,
+Reflector::Reflector(const core::reflection::ReflectedKind& kind, core::reflection::SelectionPolicy policy,
                      core::ForgingContext forging, ReflectorContext context)
     : context_{context, kind, policy, std::move(forging)},
       controller_(context,
-                  {.name = reflection::option_name(kind) + "-reflection",
+                  {.name = core::reflection::option_name(kind) + "-reflection",
                    .also_ready = context.may_begin,
                    .fill = [this] { start_reading(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {}
@@ -105,7 +104,7 @@ void Reflector::set_forging(core::ForgingContext forging) {
   if (!makes_same) reconsider();
 }
 
-void Reflector::set_policy(reflection::KindPolicy policy) {
+void Reflector::set_policy(core::reflection::KindPolicy policy) {
   // One namespace gets at most half of the workers, so that the others never wait for it alone.
   if (policy.workers > 0) controller_.set_workers(policy.workers, (policy.workers + 1) / 2);
   if (context_.policy == policy.selection) return;
@@ -156,7 +155,7 @@ void Reflector::start_reading() {
 }
 
 asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
-  if (key == key_of_waiting()) {
+  if (key == key_of_many()) {
     if (!context_.is_known_at_home()) co_return Outcome::again_after(known_pause);
     for (const auto& [local, ns] : namespaces_) ns->wake(true);
     co_return Outcome::done();
@@ -165,7 +164,7 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   if (!ns) co_return Outcome::done();
   if (!context_.is_known_at_home()) {
     // A namespace is woken by the end of its own list, but not by that of the endpoints that forging looks up.
-    if (context_.kind.needs_endpoints) controller_.enqueue_after(key_of_waiting(), known_pause);
+    if (context_.kind.needs_endpoints) controller_.enqueue_after(key_of_many(), known_pause);
     co_return Outcome::done();
   }
   if (key.object.name == NamespaceQueue::all_objects) {
@@ -188,4 +187,4 @@ asio::awaitable<Outcome> Reflector::reconcile(kube::WorkKey key) {
   co_return outcome;
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -12,7 +12,7 @@
 #include "controllers/reflection/twin_objects.hpp"
 #include "kube/runtime/controller.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 class ReflectedNamespace;
 
@@ -32,8 +32,8 @@ class ReflectedNamespace;
 /// five minutes, because pods come and go; one that the Go version made stays for good.
 class Reflector {
  public:
-  Reflector(const reflection::ReflectedKind& kind, reflection::SelectionPolicy policy, core::ForgingContext forging,
-            ReflectorContext context);
+  Reflector(const core::reflection::ReflectedKind& kind, core::reflection::SelectionPolicy policy,
+            core::ForgingContext forging, ReflectorContext context);
   ~Reflector();
 
   /// Begins to reflect a namespace. Idempotent for the same twin.
@@ -52,7 +52,7 @@ class Reflector {
   void set_forging(core::ForgingContext forging);
   /// Sets which objects are reflected from now on, and how many are worked on at a time. If that number is 0, the owner
   /// stops the namespaces.
-  void set_policy(reflection::KindPolicy policy);
+  void set_policy(core::reflection::KindPolicy policy);
   /// Looks again at the objects of a namespace, or with "" of all, because something that forging looks up has changed.
   void reconsider(const std::string& local = {});
   /// Brings the statuses of a namespace's copies home again, because `brings_home` may return something else now.
@@ -70,7 +70,7 @@ class Reflector {
   /// True while objects are due or being worked on.
   bool is_busy() const { return controller_.is_busy(); }
   /// The kind that is reflected, as its table describes it.
-  const reflection::ReflectedKind& kind() const { return context_.kind; }
+  const core::reflection::ReflectedKind& kind() const { return context_.kind; }
 
  private:
   using Shared = std::shared_ptr<ReflectedNamespace>;  ///< it may be stopped while a coroutine uses it
@@ -89,4 +89,4 @@ class Reflector {
   kube::Controller controller_;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -12,7 +12,7 @@
 #include "kube/runtime/informer_set.hpp"
 #include "kube/runtime/store_budget.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 namespace asio = boost::asio;
 
@@ -37,4 +37,4 @@ struct ReflectorContext : kube::Environment {
   std::function<bool()> may_begin = nullptr;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -54,7 +54,7 @@ void SecretReferences::read(const std::string& node, const kube::ObjectKey& key,
   Pod now{.uid = std::string(uid), .ephemeral = ephemeral};
   if (pod) {
     now.account = core::service_account_of(*pod);
-    now.secrets = reflection::secrets_of_pod(*pod);
+    now.secrets = core::reflection::secrets_of_pod(*pod);
   }
   // The new references are counted first, so that the count of Secrets in both sets stays above zero.
   const Pod counted = now;
@@ -82,7 +82,7 @@ void SecretReferences::read_account(const kube::ObjectKey& key) {
   const auto used = used_.find(key);
   if (used == used_.end()) return;
   std::vector<std::string> secrets;
-  if (const auto account = accounts_->find(key)) secrets = reflection::pull_secrets_of(*account);
+  if (const auto account = accounts_->find(key)) secrets = core::reflection::pull_secrets_of(*account);
   if (secrets == used->second.secrets) return;
   const std::vector<std::string> before = std::exchange(used->second.secrets, secrets);
   count(key.ns, secrets, 1);

@@ -5,11 +5,13 @@
 
 #include "controllers/common/configurations_of.hpp"
 #include "controllers/common/foreign_cluster_of.hpp"
+#include "controllers/common/key_of_many.hpp"
 #include "controllers/common/tenant_namespace_of.hpp"
 #include "core/common/late_requests.hpp"
 #include "core/namespaces/belonging.hpp"
 #include "core/namespaces/tenant_index.hpp"
 #include "core/reflection/was_there_before.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/foreign_cluster.hpp"
@@ -34,9 +36,6 @@ constexpr kube::Duration taken_pause = 20s;
 constexpr kube::Duration crowded_pause = 5min;
 
 constexpr std::string_view by_consumer = "consumer", by_cluster = "cluster";
-
-/// The key that checks whether addresses can be judged now: one for all slices that wait for it.
-kube::WorkKey key_of_waiting() { return {}; }
 
 void index_by_origin(const kube::Object& shadow, std::vector<std::string>& out) {
   out.emplace_back(shadow.label(api::labels::reflection_origin));
@@ -179,36 +178,37 @@ const ShadowEndpointSliceController::Consumer& ShadowEndpointSliceController::lo
   const auto [at, is_new] = consumers_.try_emplace(consumer);
   Consumer& made = at->second;
   if (!is_new) return made;
-  kube::Result<core::admission::PodPolicy> policy;
+  kube::Result<core::PodPolicy> policy;
   made.tenant_namespace = tenant_namespace_of(namespaces_->store(), consumer);
   if (const auto tenant = namespaces_->find({{}, made.tenant_namespace}))
-    policy = core::admission::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
+    policy = core::read_pod_policy(tenant->annotation(api::annotations::pod_policy));
   const auto peer = foreign_cluster_of(foreign_clusters_->store(), consumer);
   const auto configurations = configurations_of(configurations_->store(), made.tenant_namespace, consumer);
   if (peer) made.foreign_cluster = peer->name();
   made.addresses = core::ConsumerAddresses::of(
       consumer, made.tenant_namespace,
       {.policy = policy, .foreign_cluster = peer ? &*peer : nullptr, .configurations = configurations});
-  made.reachable = core::is_reachable(peer ? &*peer : nullptr);
+  made.reachable = core::reflection::is_reachable(peer ? &*peer : nullptr);
   if (policy) made.policy = std::move(*policy);
   return made;
 }
 
-core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& shadow, const kube::Object* live) {
+core::reflection::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& shadow,
+                                                                        const kube::Object* live) {
   const std::string id = consumer_of(std::string(shadow.ns()));
   const Consumer& consumer = look_at(id);
   Memory& memory = memory_[shadow.key()];
   give_back(memory);
   if (memory.uid != shadow.uid()) memory = Memory{.uid = std::string(shadow.uid()), .written = memory.written};
   const auto used = endpoints_.find(id);
-  core::EndpointSlicePlan plan = core::plan_endpoint_slice(
+  core::reflection::EndpointSlicePlan plan = core::reflection::plan_endpoint_slice(
       shadow, live,
       {.consumer = id,
        .addresses = consumer.addresses,
        .policy = consumer.policy,
        .own = own_.all(),
        .reachable = consumer.reachable,
-       .room = core::max_consumer_endpoints - (used == endpoints_.end() ? 0 : used->second),
+       .room = core::reflection::max_consumer_endpoints - (used == endpoints_.end() ? 0 : used->second),
        .map_direct = [this](const std::string& cluster,
                             const core::IpAddress& address) -> std::optional<core::IpAddress> {
          // The consumer claims which clusters there are: only those with a network here are remembered.
@@ -225,7 +225,7 @@ core::EndpointSlicePlan ShadowEndpointSliceController::plan(const kube::Object& 
 }
 
 void ShadowEndpointSliceController::report(const kube::Object& shadow, const kube::Object* live,
-                                           const core::EndpointSlicePlan& plan) {
+                                           const core::reflection::EndpointSlicePlan& plan) {
   const auto known = memory_.find(shadow.key());
   if (known == memory_.end()) return;
   Memory& memory = known->second;
@@ -234,11 +234,12 @@ void ShadowEndpointSliceController::report(const kube::Object& shadow, const kub
                             "no EndpointSlice is made of this: " + plan.refusal);
   if (plan.left_out.empty()) return;
   const std::string declaration = look_at(consumer_of(std::string(shadow.ns()))).addresses.words();
-  const std::string before = std::exchange(memory.told, declaration);
+  const std::string before = std::exchange(memory.reported, declaration);
   // The process that wrote the note on the EndpointSlice has reported it.
-  const bool was_told = before.empty() && live && live->annotation(api::annotations::left_out) == plan.left_out;
-  if (before != declaration && !was_told)
-    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::address_left_out, plan.told);
+  const bool was_reported = before.empty() && live && live->annotation(api::annotations::left_out) == plan.left_out;
+  if (before != declaration && !was_reported)
+    context_.events.warning(shadow, api::kinds::shadow_endpoint_slices, api::reasons::address_left_out,
+                            plan.left_out_words);
 }
 
 void ShadowEndpointSliceController::give_back(Memory& memory) {
@@ -262,14 +263,14 @@ std::string ShadowEndpointSliceController::left_behind(const kube::ObjectKey& ke
   const auto owner = live->controller();
   const bool is_shadows = owner && owner->kind == api::kinds::shadow_endpoint_slices.kind && owner->name == key.name;
   if (shadow && is_shadows && owner->uid == shadow->uid()) return std::string(live->uid());
-  const bool is_nobodys = core::is_orphan(*live) || (!shadow && is_shadows);
+  const bool is_nobodys = core::reflection::is_orphan(*live) || (!shadow && is_shadows);
   return is_nobodys && !consumer_of(key.ns).empty() ? std::string(live->uid()) : "";
 }
 
 bool ShadowEndpointSliceController::can_judge() const { return own_.is_known() && configurations_->is_known(); }
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::reconcile(kube::WorkKey work) {
-  if (work == key_of_waiting()) {
+  if (work == key_of_many()) {
     if (!can_judge()) co_return Outcome::again_after(cache_pause);
     enqueue_all();
     co_return Outcome::done();
@@ -291,8 +292,8 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
   const bool exists = shadows_->store().contains(key);
   if (exists) own_.start();
   if (exists && !can_judge()) {
-    // Each of them may be large, so that only one look is taken at a time.
-    controller_.enqueue_after(key_of_waiting(), cache_pause);
+    // Each of them may be large, so that only one look is taken at a time, for all that wait.
+    controller_.enqueue_after(key_of_many(), cache_pause);
     co_return Outcome::done();
   }
   const auto shadow = shadows_->find(key);
@@ -304,15 +305,14 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
   }
 
   auto live = slices_->find(key);
-  core::EndpointSlicePlan wanted = plan(*shadow, live ? &*live : nullptr);
-  namespace action = core::endpoint_slice_action;
+  core::reflection::EndpointSlicePlan wanted = plan(*shadow, live ? &*live : nullptr);
+  namespace action = core::reflection::endpoint_slice_action;
   if (!live && std::holds_alternative<action::Apply>(wanted.action)) {
     // An EndpointSlice of that name may be ours and not in the cache yet, or another owner's, which the cache omits.
-    auto found = co_await context_.home.api().get(api::kinds::endpoint_slices, key);
-    if (!found && !found.error().is_not_found())
-      co_return Outcome::retry(std::move(found.error()).in("looking for an EndpointSlice of that name"));
+    KUBE_CO_TRY(found, co_await kube::find_live(context_.home.api(), api::kinds::endpoint_slices, key),
+                "looking for an EndpointSlice of that name");
     if (found) {
-      live = std::move(*found);
+      live = std::move(found);
       wanted = plan(*shadow, &*live);
     }
   }
@@ -335,7 +335,7 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
                                                     {.field_manager = api::endpoint_slice_field_manager});
   if (const auto known = memory_.find(key); known != memory_.end()) known->second.written = context_.clock.now();
   if (applied) {
-    const bool is_theirs = !live && core::was_there_before(*applied, api::endpoint_slice_field_manager);
+    const bool is_theirs = !live && core::reflection::was_there_before(*applied, api::endpoint_slice_field_manager);
     if (is_theirs) unsure_.insert(key);
     slices_->observe(std::move(*applied));
     co_return is_theirs ? Outcome::again_after(0ms) : Outcome::done();
@@ -360,10 +360,9 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shado
 
 asio::awaitable<Outcome> ShadowEndpointSliceController::settle(kube::ObjectKey key) {
   kube::Api& home = context_.home.api();
-  auto found = co_await home.get(api::kinds::endpoint_slices, key);
-  if (!found && !found.error().is_not_found())
-    co_return Outcome::retry(std::move(found.error()).in("looking whose EndpointSlice it is"));
-  if (found && core::was_there_before(*found, api::endpoint_slice_field_manager)) {
+  KUBE_CO_TRY(found, co_await kube::find_live(home, api::kinds::endpoint_slices, key),
+              "looking whose EndpointSlice it is");
+  if (found && core::reflection::was_there_before(*found, api::endpoint_slice_field_manager)) {
     kube::Object nothing = kube::Object::make(api::kinds::endpoint_slices, key);
     nothing.mutable_metadata()["uid"] = found->uid();
     auto undone = co_await home.patch(api::kinds::endpoint_slices, key, {kube::PatchType::apply, nothing.text()},

@@ -29,7 +29,7 @@ class ShadowEndpointSliceController final : public Runnable {
   /// What is known of a consumer, until it changes.
   struct Consumer {
     std::string tenant_namespace, foreign_cluster;
-    core::admission::PodPolicy policy;
+    core::PodPolicy policy;
     core::ConsumerAddresses addresses;
     bool reachable = false;
   };
@@ -39,7 +39,7 @@ class ShadowEndpointSliceController final : public Runnable {
     std::vector<core::IpAddress> judged;
     std::set<std::string> direct;
     std::size_t endpoints = 0;  ///< in its EndpointSlice; they count against the consumer's bound
-    std::string told;           ///< the declaration by which addresses were left out, as last reported
+    std::string reported;       ///< the declaration by which addresses were left out, as last reported
     std::string refused;        ///< the refusal that was last reported
   };
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey work);
@@ -50,7 +50,7 @@ class ShadowEndpointSliceController final : public Runnable {
   /// Finds out whose object an apply has hit that was meant to create one, and reverts its effect on an object of
   /// another owner.
   asio::awaitable<kube::Outcome> settle(kube::ObjectKey key);
-  core::EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live);
+  core::reflection::EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live);
   /// The UID of an EndpointSlice that is left without a ShadowEndpointSlice that counts, "" = none. A consumer can keep
   /// a ShadowEndpointSlice that is being deleted by a finalizer, and so let an EndpointSlice live too long.
   std::string left_behind(const kube::ObjectKey& key, const kube::Object* shadow) const;
@@ -60,7 +60,7 @@ class ShadowEndpointSliceController final : public Runnable {
   /// Stops counting the endpoints of a ShadowEndpointSlice.
   void give_back(Memory& memory);
   /// Reports what is left out or refused, unless that was reported before.
-  void report(const kube::Object& shadow, const kube::Object* live, const core::EndpointSlicePlan& plan);
+  void report(const kube::Object& shadow, const kube::Object* live, const core::reflection::EndpointSlicePlan& plan);
   /// The consumer whose twin a namespace is; "" = it is no twin.
   std::string consumer_of(const std::string& ns) const;
   const Consumer& look_at(const std::string& consumer);

@@ -7,7 +7,7 @@
 #include "liqo/api/names.hpp"
 #include "liqo/api/reasons.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 namespace json = kube::json;
@@ -91,8 +91,8 @@ void StatusGatherer::report_failed(const kube::Object& local, const kube::Failur
   ObjectNotes::Gathered& gathered = ns_->notes().gathered[std::string(local.name())];
   const kube::TimePoint now = context_.clock.now();
   // The provider chooses the words, so each failure may look new: the time since the last Event counts, not the text.
-  if (gathered.told && now - *gathered.told < report_again_after) return;
-  gathered.told = now;
+  if (gathered.reported_at && now - *gathered.reported_at < report_again_after) return;
+  gathered.reported_at = now;
   context_.events.warning(local, context_.kind.resource, api::reasons::failed_reflection, failure.text());
 }
 
@@ -102,4 +102,4 @@ kube::Outcome StatusGatherer::end_failed(const std::string& remote_name, kube::F
   return is_refused ? kube::Outcome::again_after(refused_pause) : kube::Outcome::retry(std::move(failure));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -9,7 +9,7 @@
 
 #include "controllers/reflection/reflected_namespace.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// The digest of the part of an object that may come from its copy, and of its generation, to which that part may
 /// refer.
@@ -43,4 +43,4 @@ class StatusGatherer {
   NamespaceContext& context_;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

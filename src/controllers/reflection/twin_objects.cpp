@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 /// The bound of a list of unknown copies, whatever the provider lists: their number, and the lengths of names and UIDs
@@ -29,7 +30,7 @@ FoundCopy TwinObjects::identify(const std::string& name, std::string_view uid) c
 
 bool TwinObjects::has_constant_copies_alone() const {
   return std::ranges::all_of(copies_.names(), [&](const std::string& name) {
-    const reflection::ReflectedKind& kind = context_.kind;
+    const core::reflection::ReflectedKind& kind = context_.kind;
     return kind.is_always_reflected && kind.is_always_reflected(kind.local_name(name, context_.forging));
   });
 }
@@ -90,11 +91,9 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> TwinObjects::read_obj
   if (const std::string text = texts_.take(name); !text.empty())
     if (auto object = kube::Object::parse(text, context_.provider.account()))
       co_return std::optional(std::move(*object));
-  auto live = co_await context_.provider.get(context_.kind.copies(), {ns_, name});
-  if (live) co_return std::optional(std::move(*live));
-  if (!live.error().is_not_found()) co_return kube::fail(std::move(live.error()), "reading a copy");
-  copies_.erase(name);
-  co_return std::nullopt;
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.provider, context_.kind.copies(), {ns_, name}), "reading a copy");
+  if (!live) copies_.erase(name);
+  co_return std::move(live);
 }
 
 void TwinObjects::clear() {
@@ -102,4 +101,4 @@ void TwinObjects::clear() {
   texts_.clear();
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -11,7 +11,7 @@
 #include "controllers/reflection/namespace_context.hpp"
 #include "controllers/reflection/referred_objects.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// The identity of an object in a twin namespace.
 struct FoundCopy {
@@ -56,4 +56,4 @@ class TwinObjects {
   Contents texts_;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -98,9 +98,9 @@ std::optional<MissingInputs> SessionInputsReader::read_options(const kube::Objec
   }
   const auto options = templates_.of(virtual_node);
   if (options) {
-    entry.left_out =
-        core::filters_of(virtual_node, *options ? &**options : nullptr, context_.settings.reflection.not_reflected);
-    std::string why = *options ? reflection::why_tokens_withheld(**options) : std::string();
+    entry.left_out = core::reflection::filters_of(virtual_node, *options ? &**options : nullptr,
+                                                  context_.settings.reflection.not_reflected);
+    std::string why = *options ? core::reflection::why_tokens_withheld(**options) : std::string();
     if (context_.settings.offloading.api_server_mode == core::ApiServerMode::never) why.clear();
     const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
     if (is_news && !entry.tokens_withheld.empty())
@@ -111,7 +111,7 @@ std::optional<MissingInputs> SessionInputsReader::read_options(const kube::Objec
               entry.tokens_withheld);
   } else if (!entry.left_out && virtual_node.is_deleting()) {
     // The session of a VirtualNode that is being deleted can do without its VkOptionsTemplate.
-    entry.left_out = core::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
+    entry.left_out = core::reflection::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
   } else if (!entry.left_out) {
     return MissingInputs{.failure = options.error()};
   }

@@ -3,7 +3,7 @@
 #include "core/peering/csr.hpp"
 #include "core/slices/denial.hpp"
 #include "core/slices/grant.hpp"
-#include "core/slices/local.hpp"
+#include "core/slices/local_slice.hpp"
 #include "core/slices/request.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/runtime/merge_patch.hpp"

@@ -52,7 +52,7 @@ void NodePlatforms::log_left_out() {
   if (left_out_ == common_->features_left_out) return;
   left_out_ = common_->features_left_out;
   if (left_out_.empty()) return;
-  log_.warn("not all declared features of the nodes are told to consumers: some are too many, or no names of labels",
+  log_.warn("not all declared features of the nodes are shown to consumers: some are too many, or no names of labels",
             {{"features", kube::join_some(left_out_, logged_features)}});
 }
 

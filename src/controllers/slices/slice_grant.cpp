@@ -27,6 +27,8 @@ namespace action = core::grant_action;
 namespace json = kube::json;
 namespace conditions = api::slice_conditions;
 
+/// The reason of the Event about a setting that cannot be read, or is not followed.
+constexpr std::string_view setting_not_taken = "SettingNotTaken";
 /// Changes of nodes and pods come in bursts.
 constexpr kube::Duration share_pause = 200ms;
 constexpr kube::Duration stale_quota_pause = 5s;
@@ -106,7 +108,7 @@ void SliceGrantController::read_policy() {
   has_policy_ = config_->has_synced();
   for (const std::string& mistake : reading.mistakes) {
     log_.warn("a setting is not taken", {{"configmap", core::policy_config_map}, {"error", mistake}});
-    context_.events.warning(*map, kube::resources::config_maps, "SettingNotTaken", mistake);
+    context_.events.warning(*map, kube::resources::config_maps, setting_not_taken, mistake);
   }
   policy_ = std::move(reading.policy);
   if (policy_.storage_enabled && !storage_classes_) {
@@ -148,7 +150,7 @@ void SliceGrantController::see_tenant(const kube::Change& change) {
     sentence += known->second ? "; what it said before holds on"
                               : "; no slice of class share is granted anything new until it is corrected";
     log_.warn("a setting is not taken", {{"tenant", change.key}, {"error", sentence}});
-    context_.events.warning(*change.now, api::kinds::tenants, "SettingNotTaken", sentence);
+    context_.events.warning(*change.now, api::kinds::tenants, setting_not_taken, sentence);
   }
 }
 
@@ -269,7 +271,7 @@ Outcome SliceGrantController::after_doubt(const kube::ObjectKey& slice, Outcome 
 }
 
 core::GrantLimits SliceGrantController::limits_of(const kube::ObjectKey& slice) const {
-  const auto policy = core::admission::read_pod_policy(namespaces_.annotation(slice.ns, api::annotations::pod_policy));
+  const auto policy = core::read_pod_policy(namespaces_.annotation(slice.ns, api::annotations::pod_policy));
   if (!policy)
     return {.slice = {},
             .consumer = {},
@@ -433,12 +435,12 @@ asio::awaitable<Outcome> SliceGrantController::carry_out(Snapshot snapshot) {
   const auto* accept = std::get_if<action::Accept>(&snapshot.plan);
   if (std::holds_alternative<action::Foreign>(snapshot.plan)) {
     if (auto back = core::plan_slice_restore(snapshot.slice, snapshot.before.has_value(), context_.clock.wall())) {
-      auto written = co_await write_status(snapshot.slice, std::move(*back));
-      co_return written ? Outcome::done() : Outcome::retry(std::move(written.error()));
+      KUBE_CO_TRYV(co_await write_status(snapshot.slice, std::move(*back)));
+      co_return Outcome::done();
     }
     snapshot.wish.record = foreign_record(snapshot.slice);
     if (const std::string mistake = policy_.mistake(); snapshot.wish.record && !snapshot.quota && !mistake.empty()) {
-      context_.events.warning(snapshot.slice, api::kinds::resource_slices, "SettingNotTaken",
+      context_.events.warning(snapshot.slice, api::kinds::resource_slices, setting_not_taken,
                               core::in_provider_words(mistake, snapshot.peer));
       co_return Outcome::done();
     }
@@ -515,11 +517,11 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Snapshot& snapshot) 
   const kube::ObjectKey key = snapshot.slice.key();
   const bool custom = !core::is_built_in_class(api::ResourceSlice(snapshot.slice).slice_class());
   Memory& memory = memory_[key];
-  const bool told = custom && memory.drain_reported;
+  const bool is_reported = custom && memory.drain_reported;
   const bool is_denied = std::holds_alternative<action::Deny>(snapshot.plan);
   memory.drain_reported = is_denied;
   if (const kube::Duration wait = quiet_time(snapshot); wait > 0ms) co_return Outcome::again_after(wait);
-  if (!told || !is_denied) {
+  if (!is_reported || !is_denied) {
     const json::array classes = storage_classes();
     const core::SliceOffer offer{.policy = policy_, .storage_classes = classes, .platform = platforms_.common()};
     if (auto patch = core::plan_slice_status(snapshot.slice, snapshot.plan, offer, context_.clock.wall())) {

@@ -4,7 +4,7 @@
 
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
-#include "core/slices/local.hpp"
+#include "core/slices/slice_node.hpp"
 #include "kube/base/text.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"

@@ -20,6 +20,19 @@ namespace kinds = api::kinds;
 namespace reasons = api::reasons;
 namespace storage = core::storage;
 
+/// What is written on a claim that is held, and is not held for this site yet.
+std::optional<std::string> holding_patch(const kube::Object& claim, const StorageSite& site) {
+  auto patch = kube::finalizer_patch(claim, api::finalizers::storage_provisioning, true);
+  if (!patch && (claim.annotation(api::annotations::backing_claim) != site.key.text() ||
+                 claim.annotation(api::annotations::backing_cluster) != site.cluster))
+    patch.emplace();
+  if (!patch) return std::nullopt;
+  json::object& notes = kube::ensure_object(kube::ensure_object(*patch, "metadata"), "annotations");
+  notes[api::annotations::backing_claim] = json::string(site.key.text());
+  notes[api::annotations::backing_cluster] = site.cluster.empty() ? json::value() : json::string(site.cluster);
+  return guarded_patch(claim, std::move(*patch));
+}
+
 }  // namespace
 
 ClaimWriter::ClaimWriter(Context context)
@@ -27,20 +40,9 @@ ClaimWriter::ClaimWriter(Context context)
 
 asio::awaitable<kube::Result<bool>> ClaimWriter::hold(kube::Object claim, const StorageSite& site) {
   kube::Api& home = context_.home.api();
-  kube::Result<kube::Object> live = kube::fail(kube::Errc::missing, "");
-  auto patch = kube::finalizer_patch(claim, api::finalizers::storage_provisioning, true);
-  if (!patch && (claim.annotation(api::annotations::backing_claim) != site.key.text() ||
-                 claim.annotation(api::annotations::backing_cluster) != site.cluster))
-    patch.emplace();
-  if (patch) {
-    json::object& notes = kube::ensure_object(kube::ensure_object(*patch, "metadata"), "annotations");
-    notes[api::annotations::backing_claim] = json::string(site.key.text());
-    notes[api::annotations::backing_cluster] = site.cluster.empty() ? json::value() : json::string(site.cluster);
-    live = co_await home.patch(kinds::claims, claim.key(),
-                               {kube::PatchType::merge, guarded_patch(claim, std::move(*patch))});
-  } else {
-    live = co_await home.get(kinds::claims, claim.key());
-  }
+  auto patch = holding_patch(claim, site);
+  auto live = patch ? co_await home.patch(kinds::claims, claim.key(), {kube::PatchType::merge, std::move(*patch)})
+                    : co_await home.get(kinds::claims, claim.key());
   if (!live && live.error().is_not_found()) {
     claims_->observe_gone(claim.key(), claim.uid());
     co_return false;
@@ -83,7 +85,7 @@ asio::awaitable<Outcome> ClaimWriter::reschedule(kube::Object claim, std::string
 asio::awaitable<Outcome> ClaimWriter::show_volume(kube::Object claim, storage::volume_action::PatchClaim step) {
   KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *claims_, claim.key(),
                                           {.body = guarded_patch(latest_of(*claims_, claim), std::move(step.patch)),
-                                           .phase = "telling the size of the volume",
+                                           .phase = "reporting the size of the volume",
                                            .options = {.subresource = "status"}}));
   co_return Outcome::done();
 }
@@ -103,7 +105,7 @@ asio::awaitable<void> ClaimWriter::report(kube::Object claim, std::string_view r
   context_.events.warning(claim, kinds::claims, reason, message);
   auto users = co_await pods_of(claim);
   if (!users) {
-    log_.warn("the pods of a claim are not told what it waits for",
+    log_.warn("what a claim waits for is not reported to its pods",
               {{"claim", claim.key()}, {"error", users.error().text()}});
     co_return;
   }

@@ -1,11 +1,14 @@
 #include "controllers/storage/data_takeover.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "controllers/common/guarded_write.hpp"
 #include "controllers/storage/storage_limits.hpp"
 #include "core/storage/volume.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/merge_patch.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -18,6 +21,14 @@ using kube::Outcome;
 namespace kinds = api::kinds;
 namespace reasons = api::reasons;
 namespace storage = core::storage;
+
+/// The volume that was found by its name, if it is given to the claim.
+std::optional<kube::Object> given_volume(std::vector<kube::json::value> found, const kube::Object& claim) {
+  if (found.empty()) return std::nullopt;
+  auto volume = kube::Object::from(std::move(found.front()));
+  if (!volume || !storage::is_given_to(*volume, claim)) return std::nullopt;
+  return std::move(*volume);
+}
 
 }  // namespace
 
@@ -38,9 +49,8 @@ asio::awaitable<Outcome> DataTakeover::take_volume(kube::Object claim) {
     context_.events.warning(claim, kinds::claims, reasons::provisioning_failed, std::move(why));
     return Outcome::again_after(later);
   };
-  const auto given = volumes.items.empty() ? kube::Result<kube::Object>(kube::fail(kube::Errc::missing, ""))
-                                           : kube::Object::from(std::move(volumes.items.front()));
-  if (!given || !storage::is_given_to(*given, claim))
+  const auto given = given_volume(std::move(volumes.items), claim);
+  if (!given)
     co_return refuse("there is no PersistentVolume " + kube::in_quotes(name) +
                      " that is free and given to this claim, as its annotation " +
                      std::string(api::annotations::takes_volume) + " says");
@@ -48,16 +58,18 @@ asio::awaitable<Outcome> DataTakeover::take_volume(kube::Object claim) {
   auto site = sites_.site_of(recorded);
   if (!site) co_return refuse(site.error().text());
   if (!site->cluster.empty() && !site->provider) co_return refuse("there is no virtual node of " + site->where);
-  auto backing = co_await sites_.api_of(*site).get(kinds::claims, site->key);
-  if (!backing && !backing.error().is_not_found())
-    co_return Outcome::retry(std::move(backing.error()).in("looking at the claim that holds the data"));
+  KUBE_CO_TRY(backing, co_await kube::find_live(sites_.api_of(*site), kinds::claims, site->key),
+              "looking at the claim that holds the data");
   if (!backing || backing->uid() != recorded.uid || backing->is_deleting())
     co_return refuse("the claim " + recorded.key.text() + " in " + site->where + ", which held the data of " + name +
                      ", is gone");
   if (!storage::is_backing_of(*backing, claim.uid())) {
-    backing = co_await sites_.api_of(*site).patch(
-        kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))});
-    if (!backing) co_return Outcome::retry(std::move(backing.error()).in("taking the claim that holds the data"));
+    KUBE_CO_TRY(
+        taken,
+        co_await sites_.api_of(*site).patch(
+            kinds::claims, site->key, {kube::PatchType::merge, guarded_patch(*backing, storage::backing_notes(claim))}),
+        "taking the claim that holds the data");
+    backing = std::move(taken);
   }
   // The claim records where its data is, in case the volume is lost.
   KUBE_CO_TRY(noted, co_await writer_.note_backing(claim, *site));

@@ -1,5 +1,5 @@
-// Finds the volumes that have their data in other clusters, and where that is. Tested by
-// test/unit/controllers/namespaces/held_twins_test.cpp.
+// Finds the volumes that have their data in other clusters, and where that is.
+// Tested by test/unit/controllers/namespaces/held_twins_test.cpp.
 #pragma once
 
 #include <functional>

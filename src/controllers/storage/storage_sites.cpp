@@ -52,8 +52,7 @@ std::string StorageSites::twin_of(const kube::Object& virtual_node, std::string_
 kube::Result<void> StorageSites::connect(StorageSite& site) const {
   site.reach = reach_(site.virtual_node->key());
   if (!site.reach) return kube::fail(kube::Errc::missing, "there is no session with " + site.where);
-  site.provider = std::make_unique<kube::Api>(site.reach->link->transport(), context_.clock, context_.random,
-                                              context_.metrics, provider_api_settings(site.cluster, context_));
+  site.provider = std::make_unique<kube::Api>(make_provider_api(site.reach->link->transport(), site.cluster, context_));
   return {};
 }
 

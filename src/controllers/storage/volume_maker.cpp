@@ -5,6 +5,7 @@
 #include "core/offloading/pod_status.hpp"
 #include "core/storage/volume.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/client/find_live.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -43,32 +44,28 @@ VolumeMaker::VolumeMaker(Context context, const StorageSites& sites, ClaimWriter
 }
 
 asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const StorageSite& site) {
-  kube::Result<kube::Object> forged = kube::fail(kube::Errc::missing, "");
-  if (site.cluster.empty()) {
-    if (!policy_ || !policy_->is_known(core::policy_settings::storage_class_name)) {
-      co_await writer_.report(claim, reasons::provisioning_failed,
-                              "no volume is made while the setting of the storage class cannot be read: correct " +
-                                  std::string(core::policy_settings::storage_class_name) + " in ConfigMap " +
-                                  std::string(core::policy_config_map));
-      co_return Outcome::again_after(later);
-    }
-    forged = storage::forge_real_claim(claim, site.key.ns, policy_->storage_class);
-  } else {
-    const api::VirtualNode offers(*site.virtual_node);
-    if (offers.storage_classes().empty())
-      co_return co_await writer_.reschedule(claim,
-                                            site.where + " offers no storage classes: the pod has to run elsewhere");
-    forged = storage::forge_remote_claim(claim, site.key.ns, offers, site.reach->forging);
+  const bool is_here = site.cluster.empty();
+  if (is_here && (!policy_ || !policy_->is_known(core::policy_settings::storage_class_name))) {
+    co_await writer_.report(claim, reasons::provisioning_failed,
+                            "no volume is made while the setting of the storage class cannot be read: correct " +
+                                std::string(core::policy_settings::storage_class_name) + " in ConfigMap " +
+                                std::string(core::policy_config_map));
+    co_return Outcome::again_after(later);
   }
+  if (!is_here && api::VirtualNode(*site.virtual_node).storage_classes().empty())
+    co_return co_await writer_.reschedule(claim,
+                                          site.where + " offers no storage classes: the pod has to run elsewhere");
+  auto forged = is_here ? storage::forge_real_claim(claim, site.key.ns, policy_->storage_class)
+                        : storage::forge_remote_claim(claim, site.key.ns, api::VirtualNode(*site.virtual_node),
+                                                      site.reach->forging);
   if (!forged) {
     co_await writer_.report(claim, reasons::provisioning_failed, forged.error().text());
     co_return Outcome::stop(std::move(forged.error()));
   }
-  if (site.cluster.empty()) {
+  if (is_here) {
     const kube::ObjectKey node{"", std::string(claim.annotation(api::annotations::selected_node))};
-    auto found = co_await context_.home.api().get(kube::resources::nodes, node);
-    if (!found && !found.error().is_not_found())
-      co_return Outcome::retry(std::move(found.error()).in("looking at the selected node"));
+    KUBE_CO_TRY(found, co_await kube::find_live(context_.home.api(), kube::resources::nodes, node),
+                "looking at the selected node");
     // A node that was virtual a moment ago, or is about to be, is no place for data of this cluster.
     if (!found || found->label(api::labels::type) == api::labels::type_virtual_node) {
       co_await writer_.report(claim, reasons::provisioning_failed,
@@ -135,9 +132,8 @@ asio::awaitable<Outcome> VolumeMaker::create_volume(kube::Object claim, kube::Ob
 asio::awaitable<kube::Result<void>> VolumeMaker::ensure_storage_namespace() {
   kube::Api& home = context_.home.api();
   const kube::ObjectKey key{"", context_.settings.storage.storage_namespace};
-  auto found = co_await home.get(kube::resources::namespaces, key);
-  if (!found && !found.error().is_not_found())
-    co_return kube::fail(std::move(found.error()), "looking at the namespace of the data");
+  KUBE_CO_TRY(found, co_await kube::find_live(home, kube::resources::namespaces, key),
+              "looking at the namespace of the data");
   // The owner of the namespace owns the data in it: a twin belongs to its consumer, and any other namespace to its
   // creator.
   if (found && (found->label(api::labels::storage_provisioner) != "true" ||
@@ -145,11 +141,11 @@ asio::awaitable<kube::Result<void>> VolumeMaker::ensure_storage_namespace() {
     co_return kube::fail(kube::Errc::invalid_input,
                          "namespace " + key.name + ", which is to hold the data, was not made for it: remove it, or " +
                              "label it " + std::string(api::labels::storage_provisioner) +
-                             "=true where it is nobody else's");
+                             "=true if it is nobody else's");
   if (found) co_return kube::Result<void>();
   kube::Object made = kube::Object::make(kube::resources::namespaces, key);
   made.set_label(api::labels::storage_provisioner, "true");
-  // A volume that another client has made first is a failure, too: the next look shows its owner.
+  // A namespace that another client has made first is a failure, too: the next look shows its owner.
   KUBE_CO_TRYV(co_await home.create(kube::resources::namespaces, made), "making the namespace of the data");
   co_return kube::Result<void>();
 }

@@ -8,6 +8,7 @@
 #include "controllers/storage/storage_limits.hpp"
 #include "core/storage/volume.hpp"
 #include "core/storage/volume_plan.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/finalizers.hpp"
@@ -50,9 +51,8 @@ asio::awaitable<Outcome> VolumeRemoval::abandon(kube::Object claim) {
     if (!cluster.empty() && !sites_.has_twin(cluster, claim.ns())) continue;
     auto site = sites_.site_in(claim, cluster);
     if (!site) co_return Outcome::again_after(later);
-    auto live = co_await sites_.api_of(*site).get(kinds::claims, site->key);
-    if (!live && !live.error().is_not_found())
-      co_return Outcome::retry(std::move(live.error()).in("looking at the claim behind it"));
+    KUBE_CO_TRY(live, co_await kube::find_live(sites_.api_of(*site), kinds::claims, site->key),
+                "looking at the claim behind it");
     if (live && storage::is_backing_of(*live, claim.uid())) {
       // Another claim of the name may be behind this one, too: 409 is a failure here, and the finalizer stays.
       auto removed = co_await sites_.api_of(*site).remove(kinds::claims, site->key, {.uid = std::string(live->uid())});
@@ -78,11 +78,11 @@ asio::awaitable<Outcome> VolumeRemoval::remove_volume(kube::ObjectKey key) {
       left > kube::Duration::zero())
     co_return Outcome::again_after(left);
   auto site = sites_.site_of(*recorded);
-  const auto told = [&](const kube::Failure& failure) {
+  const auto report = [&](const kube::Failure& failure) {
     context_.events.warning(*volume, kinds::volumes, reasons::volume_delete_failed, failure.text());
   };
   if (!site) {
-    told(site.error());
+    report(site.error());
     co_return Outcome::again_after(later);
   }
   // Without a virtual node the peering has ended, and the twin namespace with it.
@@ -90,20 +90,20 @@ asio::awaitable<Outcome> VolumeRemoval::remove_volume(kube::ObjectKey key) {
     const std::string_view ns = kube::string_at(volume->spec(), {"claimRef", "namespace"});
     auto live = co_await sites_.api_of(*site).get(kinds::claims, site->key);
     if (!live && !sites_.is_gone(live.error(), *site, ns)) {
-      told(live.error());
+      report(live.error());
       co_return Outcome::retry(std::move(live.error()).in("looking at the claim that holds the data"));
     }
     // A claim of another UID is not the one that held this data.
     if (live && live->uid() == recorded->uid) {
       if (!storage::is_backing_of(*live, kube::string_at(volume->spec(), {"claimRef", "uid"}))) {
-        told(kube::Failure(kube::Errc::invalid_input, "the claim " + site->key.text() + " in " + site->where +
-                                                          " does not say that it holds the data of this volume: " +
-                                                          "remove the volume and, where it does, the claim"));
+        report(kube::Failure(kube::Errc::invalid_input, "the claim " + site->key.text() + " in " + site->where +
+                                                            " does not say that it holds the data of this volume: " +
+                                                            "remove the volume, and also the claim if it does"));
         co_return Outcome::again_after(rarely);
       }
       auto removed = co_await sites_.api_of(*site).remove(kinds::claims, site->key, {.uid = recorded->uid});
       if (!removed && !removed.error().is_conflict() && !sites_.is_gone(removed.error(), *site, ns)) {
-        told(removed.error());
+        report(removed.error());
         co_return Outcome::retry(std::move(removed.error()).in("removing the claim that holds the data"));
       }
     }

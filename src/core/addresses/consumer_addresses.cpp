@@ -10,7 +10,7 @@ namespace liqo::core {
 namespace {
 
 /// The ranges that an administrator has declared for the consumer; nullopt if there are none.
-kube::Result<std::optional<std::vector<Cidr>>> read_declared(const kube::Result<admission::PodPolicy>& policy,
+kube::Result<std::optional<std::vector<Cidr>>> read_declared(const kube::Result<PodPolicy>& policy,
                                                              const kube::Object* foreign_cluster) {
   if (!policy)
     return kube::fail(kube::Errc::parse, "the policy about it cannot be understood (annotation " +

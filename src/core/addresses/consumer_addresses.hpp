@@ -16,7 +16,7 @@ namespace liqo::core {
 
 /// The objects of this cluster that declare a consumer's addresses.
 struct AddressDeclarations {
-  const kube::Result<admission::PodPolicy>& policy;
+  const kube::Result<PodPolicy>& policy;
   const kube::Object* foreign_cluster = nullptr;  ///< null = there is none
   std::span<const kube::Object> configurations;   ///< of the consumer, in its tenant namespace here
 };

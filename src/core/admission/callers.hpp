@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 #include "kube/base/time.hpp"
 
 namespace liqo::core::admission {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/admission/pod_firewall.hpp"
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 
 namespace liqo::core::admission {
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <ranges>
 
+#include "core/common/gist.hpp"
 #include "kube/base/printable.hpp"
 
 namespace liqo::core::admission {
@@ -35,9 +36,6 @@ void cut(std::string& text, std::size_t max) {
   std::string line = kube::one_line(text, max);
   text.swap(line);
 }
-
-/// What a sentence says apart from figures.
-std::string_view gist(std::string_view reason) { return reason.substr(0, reason.find(": ")); }
 
 std::int64_t sum(std::int64_t one, std::int64_t other) {
   return other > std::numeric_limits<std::int64_t>::max() - one ? std::numeric_limits<std::int64_t>::max()

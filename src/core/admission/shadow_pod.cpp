@@ -155,8 +155,8 @@ Answer validate_update(const Request& request, const TwinNamespace& twin) {
   if (by_consumer && !had.empty() && had != creator)
     return Answer::deny("the ShadowPod belongs to the identity " + kube::in_quotes(had) + ", not to " +
                         kube::in_quotes(creator) + ": each virtual node only writes its own");
-  if (const std::string_view told = after.annotation(api::annotations::refused);
-      by_consumer && !told.empty() && told != before.annotation(api::annotations::refused))
+  if (const std::string_view refused = after.annotation(api::annotations::refused);
+      by_consumer && !refused.empty() && refused != before.annotation(api::annotations::refused))
     return Answer::deny("the annotation " + std::string(api::annotations::refused) +
                         " cannot be changed: by it this cluster tells the consumer why the pod does not start");
   if (const std::size_t bytes = spec_bytes(after); bytes > max_spec_bytes && bytes > spec_bytes(before))

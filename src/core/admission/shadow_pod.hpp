@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 #include "core/policy/pod_policy.hpp"
 
 namespace liqo::core::admission {

@@ -28,7 +28,7 @@ Answer check_size(const Request& request, std::string_view consumer, std::int64_
   if (size <= max_size || size <= size_of(request.old_object)) return Answer::allow();
   return Answer::deny(
       known_as(request, request.plural) + " has " + std::to_string(size) +
-      " bytes, and where the namespaces of the consumer hold " + std::to_string(objects) + " objects none of " +
+      " bytes, and while the namespaces of the consumer hold " + std::to_string(objects) + " objects, none of " +
       request.plural + " may have more than " + std::to_string(max_size) +
       ": make it smaller, have fewer objects, or ask the provider for more (maxTwinBytes in the policy)");
 }

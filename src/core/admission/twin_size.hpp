@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/admission/review.hpp"
 #include "core/common/resources.hpp"
-#include "core/common/review.hpp"
 #include "core/policy/pod_policy.hpp"
 
 namespace liqo::core::admission {

@@ -62,8 +62,8 @@ Answer validate_namespace_offloading(const Request& request) {
   Answer answer;
   const std::string_view pods = value(spec, "podOffloadingStrategy", "LocalAndRemote");
   if (pods != value(before, "podOffloadingStrategy", "LocalAndRemote") && pods != "LocalAndRemote")
-    answer.warnings.push_back("pods that run already stay where they are, also where the strategy " +
-                              std::string(pods) + " would not have them");
+    answer.warnings.push_back("pods that run already stay where they are, even if the strategy " + std::string(pods) +
+                              " would not have them");
   if (pods == "Local" && value(before, "podOffloadingStrategy", "LocalAndRemote") != "Local")
     answer.warnings.push_back("with the strategy Local all Secrets of namespace " + request.ns +
                               " are copied to its providers, for workloads there, unless an AllowList or " +

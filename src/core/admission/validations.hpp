@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 
 namespace liqo::core::admission {
 

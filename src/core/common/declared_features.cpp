@@ -54,8 +54,8 @@ ReportedFeatures reported_features(std::vector<std::string> declared) {
   ReportedFeatures features;
   for (std::string& feature : declared) {
     if (!is_ours(feature)) continue;
-    const bool is_told = features.told.size() < max_declared_features && is_feature_name(feature);
-    (is_told ? features.told : features.left_out).push_back(std::move(feature));
+    const bool is_reported = features.reported.size() < max_declared_features && is_feature_name(feature);
+    (is_reported ? features.reported : features.left_out).push_back(std::move(feature));
   }
   return features;
 }
@@ -65,7 +65,7 @@ std::vector<std::string> features_of(const kube::json::object& labels) {
   for (const auto& [key, value] : labels)
     if (value.is_string() && is_feature_label(key, value.get_string()))
       features.emplace_back(std::string_view(key).substr(domain.size() + 1));
-  return reported_features(std::move(features)).told;
+  return reported_features(std::move(features)).reported;
 }
 
 }  // namespace liqo::core

@@ -26,7 +26,7 @@ bool is_feature_label(std::string_view key, std::string_view value);
 
 /// Features that nodes declare, each once and sorted.
 struct ReportedFeatures {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   std::vector<std::string> left_out;  ///< beyond the bound, or with a name that the key of a label cannot have
 };
 

@@ -29,7 +29,9 @@ enum class ApiServerSupport {
   remote,     ///< the pod talks to the provider's API server with a service account there (per-pod annotation)
 };
 
+namespace reflection {
 class HomeEndpoints;
+}
 
 /// Everything about one virtual node that the forging of its pods and reflected objects depends on.
 struct ForgingContext {
@@ -49,7 +51,7 @@ struct ForgingContext {
 
   std::string ingress_class;  ///< the provider's class for reflected Ingresses; "" = none
   /// For reflected EndpointSlices; outlives this context. Null = they are not reflected.
-  const HomeEndpoints* endpoints = nullptr;
+  const reflection::HomeEndpoints* endpoints = nullptr;
   std::string load_balancer_class;  ///< the provider's class for reflected Services of type LoadBalancer; "" = none
 };
 

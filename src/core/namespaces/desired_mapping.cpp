@@ -136,6 +136,13 @@ TwinWish wanted_twins(const ObservedTwins& observed, const TwinRules& rules, Twi
   return wish;
 }
 
+WantedTwins asked_by(const kube::Object& map) {
+  WantedTwins twins;
+  for (api::WantedNamespace& entry : api::NamespaceMap(map).desired_mapping())
+    twins.insert_or_assign(std::move(entry.local), std::move(entry.remote));
+  return twins;
+}
+
 void cut_to_max(WantedTwins& twins, const WantedTwins& current) {
   for (auto last = twins.end(); twins.size() > max_mappings && last != twins.begin();) {
     --last;

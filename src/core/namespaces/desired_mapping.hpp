@@ -52,6 +52,8 @@ TwinRequest twin_request(const kube::Object& offloading, std::string_view local_
 
 /// Local namespace to twin.
 using WantedTwins = std::map<std::string, std::string, std::less<>>;
+/// The twins that a NamespaceMap asks for.
+WantedTwins asked_by(const kube::Object& map);
 
 /// What is remembered about one provider between two decisions. A restart loses it without harm: a twin for which no
 /// node is selected is then kept as if the labels of its node had changed.

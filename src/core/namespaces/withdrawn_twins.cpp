@@ -19,13 +19,6 @@ constexpr std::size_t max_named = 3, max_refusal = 200;
 /// Kubernetes stores 256 KiB of annotations at most, all of them together: 2,000 of the longest names have room.
 constexpr std::size_t max_held_names = 128 << 10;
 
-WantedTwins asked_by(const kube::Object& map) {
-  WantedTwins twins;
-  for (api::WantedNamespace& entry : api::NamespaceMap(map).desired_mapping())
-    twins.insert_or_assign(std::move(entry.local), std::move(entry.remote));
-  return twins;
-}
-
 bool has(const WantedTwins& twins, std::string_view local, std::string_view remote) {
   const auto found = twins.find(local);
   return found != twins.end() && found->second == remote;
@@ -35,20 +28,20 @@ bool has(const WantedTwins& twins, std::string_view local, std::string_view remo
 
 std::vector<WithdrawnTwin> withdrawn_twins(const kube::Object* local, const kube::Object& replica,
                                            const WantedTwins& asked, const ReplicationPeer& peer) {
-  const WantedTwins told = local ? asked_by(*local) : WantedTwins();
+  const WantedTwins here = local ? asked_by(*local) : WantedTwins();
   const bool is_followed = local && !local->is_deleting() && is_for_peer(*local, peer);
   std::set<std::string, std::less<>> given_up;
   if (local)
     for (std::string& name : twins_in(*local, annotations::gives_up)) given_up.insert(std::move(name));
   std::vector<WithdrawnTwin> withdrawn;
   for (auto& [name, twin] : asked_by(replica)) {
-    if (is_followed && has(told, name, twin)) continue;
+    if (is_followed && has(here, name, twin)) continue;
     // A text that is no name of a namespace is no twin, whatever the provider has written into the replica.
     if (!is_dns_label(name) || !is_dns_label(twin)) continue;
     if (kube::string_at(replica.status(), {"currentMapping", name, "phase"}) == "Terminating") continue;
     withdrawn.push_back({.local = name,
                          .remote = twin,
-                         .is_known = has(told, name, twin) || has(asked, name, twin),
+                         .is_known = has(here, name, twin) || has(asked, name, twin),
                          .is_given_up = given_up.contains(name)});
   }
   return withdrawn;

@@ -3,6 +3,7 @@
 
 #include "core/common/declared_features.hpp"
 #include "core/common/difference.hpp"
+#include "core/common/gist.hpp"
 #include "core/nodes/wanted_node.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/annotations.hpp"
@@ -101,9 +102,6 @@ json::object resources_patch(const json::object& live, const json::object& wante
     if (!wanted.contains(name)) patch[name] = nullptr;
   return patch;
 }
-
-/// The part of a message before ": ", behind which details change all the time.
-std::string_view gist(std::string_view message) { return message.substr(0, message.find(": ")); }
 
 /// Whether the conditions are the same, apart from times and from the details in the message of Ready.
 bool says_the_same(const json::object& have, const json::object& wanted) {

@@ -36,7 +36,7 @@ VirtualNodePlan plan_virtual_node(const VirtualNodeSight& sight) {
       add(Uncordon{});
     // A silent provider has refused nobody: what runs there stays.
     const bool is_closed = closed != Closed::no && closed != Closed::silent;
-    add(WriteNode{.is_closed = is_closed, .is_told = is_closed && closed != Closed::full});
+    add(WriteNode{.is_closed = is_closed, .is_reported = is_closed && closed != Closed::full});
   }
   if (!is_wanted && !node) add(FreePort{});
   if (!is_wanted) add(Report{.type = "Node", .status = "None"});

@@ -34,8 +34,8 @@ struct Uncordon {
 /// written, and only then, the pods of the session are notified whether the Node is closed, and pods end whose owners
 /// replace them elsewhere.
 struct WriteNode {
-  bool is_closed = false;  ///< it takes no new pods
-  bool is_told = false;    ///< the provider itself says so
+  bool is_closed = false;    ///< it takes no new pods
+  bool is_reported = false;  ///< the provider itself says so
   bool operator==(const WriteNode&) const = default;
 };
 /// There is no Node and none is wanted: another one may have its port of the kubelet API.

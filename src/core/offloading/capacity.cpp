@@ -35,7 +35,7 @@ bool says_one_of(const kube::Failure& refusal, std::span<const std::string_view>
 }
 
 /// Whether the amount is there, and is 0.
-bool is_nothing(const kube::json::object& granted, std::string_view name) {
+bool grants_none(const kube::json::object& granted, std::string_view name) {
   const kube::json::value* value = granted.if_contains(name);
   if (!value) return false;
   const auto amount = kube::Quantity::from_json(*value);
@@ -73,7 +73,7 @@ Closed why_closed(const kube::Object* slice, bool no_room, bool silent) {
   if (said) {
     // A share follows what is free, or what its provider gives away, to 0.
     const kube::json::object& granted = api::ResourceSlice(*slice).granted();
-    if (is_nothing(granted, "cpu") || is_nothing(granted, "memory")) return Closed::nothing_granted;
+    if (grants_none(granted, "cpu") || grants_none(granted, "memory")) return Closed::nothing_granted;
   }
   if (silent) return Closed::silent;
   return no_room ? Closed::full : Closed::no;

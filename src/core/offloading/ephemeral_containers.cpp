@@ -104,7 +104,7 @@ std::optional<json::object> plan_shadow_ephemeral(const kube::Object& local_pod,
 }
 
 std::optional<EphemeralAddition> plan_ephemeral_addition(const kube::Object& shadow, const kube::Object& pod,
-                                                         const admission::PodPolicy& policy) {
+                                                         const PodPolicy& policy) {
   if (in_shadow(shadow).empty()) return std::nullopt;
   const json::array& have = kube::array_at(pod.spec(), {field});
   const json::object note = read_note(pod);
@@ -144,13 +144,13 @@ json::array ephemeral_statuses(const StatusObjects& of, std::string_view provide
     if (statuses.size() >= max_containers) break;
     const std::string_view name = kube::string_at(container, {"name"});
     const json::value* have = status_of(of.local, name);
-    const json::value* told = has_ended(have) ? nullptr : status_of(*of.remote, name);
-    if (told && bounds.left > 0) {
-      statuses.push_back(bounded(*told, bounds));
+    const json::value* reported = has_ended(have) ? nullptr : status_of(*of.remote, name);
+    if (reported && bounds.left > 0) {
+      statuses.push_back(bounded(*reported, bounds));
       continue;
     }
     // The API server does not let the status of a container that has ended change.
-    const bool is_asked_for = !has_ended(have) && !told;
+    const bool is_asked_for = !has_ended(have) && !reported;
     const std::string_view words = is_asked_for ? words_against(name, of, said, has_run(have)) : std::string_view();
     // Ephemeral containers are sent one at a time, so the refusal is about one of them.
     if (!said.refusal.empty() && words == said.refusal) said.refusal = {};

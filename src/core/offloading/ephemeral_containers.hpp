@@ -33,7 +33,7 @@ struct EphemeralAddition {
 /// The next addition to the Pod; nothing if it lacks none. It is one at a time, so that a refused container does not
 /// hold up the others. Containers that the Pod notes as left out are skipped.
 std::optional<EphemeralAddition> plan_ephemeral_addition(const kube::Object& shadow, const kube::Object& pod,
-                                                         const admission::PodPolicy& policy);
+                                                         const PodPolicy& policy);
 
 /// The strategic merge patch, with the Pod's UID, that notes on the Pod that it does not get this container, and why.
 kube::json::object ephemeral_refusal_patch(const kube::Object& pod, std::string_view name, std::string_view words);

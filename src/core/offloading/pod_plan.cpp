@@ -95,9 +95,9 @@ PodPlan plan_terminating(const Known& known, const PodMemory& memory) {
   if (known.shadow) return end_shadow(known, memory);
   // A remote pod that has ended may be held for a record of the provider's liqod, which may not be running.
   const std::string_view phase = api::phase_of(known.local);
-  const bool is_told =
+  const bool is_reported =
       known.remote && (phase == api::phase_of(*known.remote) || api::is_final_phase(phase) || !is_bound(*known.remote));
-  if (known.remote && !(is_over(*known.remote) && is_told)) return {Nothing{}, true};
+  if (known.remote && !(is_over(*known.remote) && is_reported)) return {Nothing{}, true};
   // A ShadowPod that was created a moment ago must not outlive the pod unseen.
   if (memory.shadow_created && !known.stale) return {AwaitShadow{}};
   if (is_only_held(known.local)) return {Nothing{}};
@@ -248,9 +248,9 @@ UnmappedPodPlan plan_unmapped_pod(const kube::Object& local, std::string_view wh
   const bool pending = phase.empty() || phase == "Pending";
   const bool has_begun = !pending || !kube::array_at(local.status(), {"containerStatuses"}).empty();
   if (has_begun && !troubled) return UnmappedPodPlan::abort;
-  const bool is_told = kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off;
+  const bool is_reported = kube::string_at(local.status(), {"reason"}) == api::reasons::offloading_back_off;
   // The reason for which the pod waits may have changed since it was written.
-  if (is_told ? kube::string_at(local.status(), {"message"}) == why : has_begun) return UnmappedPodPlan::nothing;
+  if (is_reported ? kube::string_at(local.status(), {"message"}) == why : has_begun) return UnmappedPodPlan::nothing;
   return is_node_debugger(local) ? UnmappedPodPlan::refuse_node_debugger : UnmappedPodPlan::back_off;
 }
 

@@ -50,8 +50,8 @@ json::object pod_labels(const kube::Object& shadow) {
   return labels;
 }
 
-admission::KeptAnnotations pod_annotations(const kube::Object& shadow, const admission::PodPolicy& policy) {
-  admission::KeptAnnotations annotations = admission::kept_annotations(shadow, policy);
+KeptAnnotations pod_annotations(const kube::Object& shadow, const PodPolicy& policy) {
+  KeptAnnotations annotations = kept_annotations(shadow, policy);
   for (std::string_view key :
        {api::annotations::last_applied, api::annotations::ordered_at, api::annotations::left_out,
         api::annotations::ephemeral_left_out, api::annotations::refused, api::annotations::applied_resources,
@@ -72,9 +72,9 @@ void pull_always(json::object& spec) {
 
 /// PriorityClasses are those of one cluster: the policy maps the consumer's class to one here. Returns false if it maps
 /// to none.
-bool map_priority(json::object& spec, std::string_view of_consumer, const admission::PodPolicy& policy) {
+bool map_priority(json::object& spec, std::string_view of_consumer, const PodPolicy& policy) {
   if (of_consumer.empty() || !kube::string_at(spec, {"priorityClassName"}).empty()) return true;
-  const std::string_view name = admission::mapped_priority_class(policy, of_consumer);
+  const std::string_view name = mapped_priority_class(policy, of_consumer);
   if (name.empty()) return false;
   spec["priorityClassName"] = name;
   // The API server derives both from the class, and refuses a pod that contradicts it.
@@ -104,8 +104,7 @@ std::vector<std::string> home_api_server_addresses(const kube::Object& shadow) {
   return found;
 }
 
-kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips,
-                                const admission::PodPolicy& policy) {
+kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips, const PodPolicy& policy) {
   kube::Object pod = kube::Object::make(kube::resources::pods, shadow.key());
   pod.mutable_metadata()["labels"] = pod_labels(shadow);
   auto [annotations, left_out] = pod_annotations(shadow, policy);
@@ -116,11 +115,11 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
   spec.erase("ephemeralContainers");
   if (api_server_ips) remap_api_server(spec, *api_server_ips);
   if (spec.contains("tolerations")) {
-    admission::KeptTolerations tolerations = admission::kept_tolerations(spec, policy);
+    KeptTolerations tolerations = kept_tolerations(spec, policy);
     spec["tolerations"] = std::move(tolerations.kept);
     std::ranges::move(tolerations.left_out, std::back_inserter(left_out));
   }
-  std::ranges::move(admission::leave_out_orders(spec, policy), std::back_inserter(left_out));
+  std::ranges::move(leave_out_orders(spec, policy), std::back_inserter(left_out));
   if (const std::string_view of_consumer = shadow.annotation(api::annotations::priority_class);
       !map_priority(spec, of_consumer, policy))
     left_out.push_back(left_out_priority_class(of_consumer));
@@ -137,7 +136,7 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
 }
 
 std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
-                                                     const admission::PodPolicy& policy) {
+                                                     const PodPolicy& policy) {
   json::object annotations = pod_annotations(shadow, policy).kept;
   // Annotations of a running pod that earlier versions or policies let in are kept.
   for (const auto& [key, value] : shadow.annotations())
@@ -154,7 +153,7 @@ std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow,
     json::object spec = mutable_spec(api::ShadowPod(shadow).pod_spec());
     // Tolerations of a pod can only be added, and the patch replaces the list, so it has to contain the present ones.
     json::array tolerations = kube::array_at(pod.spec(), {"tolerations"});
-    for (json::value& wanted : admission::kept_tolerations(spec, policy).kept)
+    for (json::value& wanted : kept_tolerations(spec, policy).kept)
       if (std::ranges::find(tolerations, wanted) == tolerations.end()) tolerations.push_back(std::move(wanted));
     if (tolerations.empty())
       spec.erase("tolerations");

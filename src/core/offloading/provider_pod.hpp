@@ -19,13 +19,13 @@ namespace liqo::core {
 /// holds it until its end is recorded. What was left out is named in the annotation `offloading.liqo.io/left-out`
 /// (core/offloading/left_out.hpp). `api_server_ips` remaps host aliases of `kubernetes.default` (null: they stay).
 kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips = nullptr,
-                                const admission::PodPolicy& policy = {});
+                                const PodPolicy& policy = {});
 
 /// A strategic merge patch that brings labels, annotations, images, activeDeadlineSeconds and added tolerations of the
 /// ShadowPod to its Pod, or nullopt. What others added to the Pod stays, and so does what the policy allowed when it
 /// was created.
 std::optional<kube::json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
-                                                           const admission::PodPolicy& policy = {});
+                                                           const PodPolicy& policy = {});
 
 /// Whether the Pod notes that every change of its ShadowPod has been brought to it or refused.
 bool has_all_of(const kube::Object& shadow, const kube::Object& pod);

@@ -16,7 +16,7 @@ namespace annotations = api::annotations;
 namespace {
 
 // What Kubernetes lets change in a running container.
-constexpr std::string_view lists[] = {"containers", "initContainers"};
+constexpr std::string_view container_lists[] = {"containers", "initContainers"};
 constexpr std::string_view parts[] = {"requests", "limits"};
 constexpr std::string_view names[] = {"cpu", "memory"};
 
@@ -75,7 +75,7 @@ json::object with_annotations(const kube::Object& pod, json::object changed) {
 }  // namespace
 
 bool asks_otherwise(const json::object& wanted, const json::object& have) {
-  for (const std::string_view list : lists)
+  for (const std::string_view list : container_lists)
     for (const json::value& container : kube::array_at(wanted, {list})) {
       if (!container.is_object()) continue;
       const json::value* other = find_named(kube::array_at(have, {list}), kube::string_at(container, {"name"}));
@@ -86,7 +86,7 @@ bool asks_otherwise(const json::object& wanted, const json::object& have) {
 
 std::optional<json::object> plan_shadow_resize(const kube::Object& local_pod, const kube::Object& shadow) {
   json::object pod;
-  for (const std::string_view list : lists) {
+  for (const std::string_view list : container_lists) {
     // A merge patch replaces lists as a whole.
     json::array containers = kube::array_at(spec_of(shadow), {list});
     bool is_other = false;
@@ -118,7 +118,7 @@ bool has_sent(const kube::Object& local_pod, const kube::Object& shadow) {
 
 std::string resources_digest(const json::object& pod_spec) {
   std::string text;
-  for (const std::string_view list : lists)
+  for (const std::string_view list : container_lists)
     for (const json::value& container : kube::array_at(pod_spec, {list})) {
       if (!container.is_object()) continue;
       text.append(list).append("/").append(kube::string_at(container, {"name"}));
@@ -152,7 +152,7 @@ std::optional<PodResize> plan_pod_resize(const kube::Object& shadow, const kube:
   if (!applied.starts_with(being_resized) && digest_of(applied) == digest_of(note))
     return resize_action::Note{std::move(done)};
   json::object spec;
-  for (const std::string_view list : lists) {
+  for (const std::string_view list : container_lists) {
     json::array changed;
     for (const json::value& container : kube::array_at(spec_of(shadow), {list})) {
       if (!container.is_object()) continue;

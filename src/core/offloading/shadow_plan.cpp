@@ -80,7 +80,7 @@ Leave plan_leave(const ShadowSight& sight, const ShadowMemory& memory, std::opti
 
 /// The seconds within which the pod is to end, as its consumer says, but at most what the policy admits; nothing if the
 /// pod has no more than that already.
-std::optional<std::int64_t> grace_left(const ShadowSight& sight, const admission::PodPolicy& policy) {
+std::optional<std::int64_t> grace_left(const ShadowSight& sight, const PodPolicy& policy) {
   const auto ordered = ordered_grace(sight.shadow);
   if (!ordered || api::is_final_phase(api::phase_of(*sight.pod))) return std::nullopt;
   const std::int64_t grace =
@@ -90,7 +90,7 @@ std::optional<std::int64_t> grace_left(const ShadowSight& sight, const admission
 
 /// The garbage collector deletes the pod only after its ShadowPod is gone, and a finalizer, even one of the consumer,
 /// can hold the ShadowPod for ever.
-ShadowPlan plan_deleted(const ShadowSight& sight, const admission::PodPolicy& policy) {
+ShadowPlan plan_deleted(const ShadowSight& sight, const PodPolicy& policy) {
   if (!sight.pod || !is_controlled_by(*sight.pod, sight.shadow)) return Nothing{};
   const auto grace = grace_left(sight, policy);
   const bool release = is_tracked(*sight.pod);
@@ -110,7 +110,7 @@ LeaveForeign leave_foreign(const ShadowSight& sight) {
   return plan;
 }
 
-Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const admission::PodPolicy& policy) {
+Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const PodPolicy& policy) {
   const auto& [shadow, pod] = std::tie(sight.shadow, *sight.pod);
   std::optional<Record> record;
   if (const std::string_view phase = phase_to_record(api::ShadowPod(shadow), pod); !phase.empty()) {
@@ -125,7 +125,7 @@ Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const admission:
 
   Keep plan;
   const auto add = [&plan](auto step) { plan.steps.emplace_back(std::move(step)); };
-  if (auto told = refusal_patch(shadow, "")) add(Report{std::move(*told)});
+  if (auto lifted = refusal_patch(shadow, "")) add(Report{std::move(*lifted)});
   if (patch) add(PatchPod{std::move(*patch)});
   if (record) add(std::move(*record));
   if (leave == Leave::granted) add(Release{});
@@ -137,7 +137,7 @@ Keep keep(const ShadowSight& sight, const ShadowMemory& memory, const admission:
   return plan;
 }
 
-ShadowPlan plan_with_pod(const ShadowSight& sight, const ShadowMemory& memory, const admission::PodPolicy& policy) {
+ShadowPlan plan_with_pod(const ShadowSight& sight, const ShadowMemory& memory, const PodPolicy& policy) {
   if (!is_controlled_by(*sight.pod, sight.shadow)) return leave_foreign(sight);
   if (api::ShadowPod(sight.shadow).is_finished())
     return is_tracked(*sight.pod) ? ShadowPlan(Release{}) : ShadowPlan(Nothing{});
@@ -176,7 +176,7 @@ json::object release_patch(const kube::Object& pod) {
 }
 
 ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory, const IpMapping* api_server_ips,
-                           const admission::PodPolicy& policy) {
+                           const PodPolicy& policy) {
   const kube::Object& shadow = sight.shadow;
   if (shadow.is_deleting()) return plan_deleted(sight, policy);
   if (sight.pod) return plan_with_pod(sight, memory, policy);

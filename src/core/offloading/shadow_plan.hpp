@@ -137,8 +137,8 @@ std::optional<kube::json::object> refusal_patch(const kube::Object& shadow, std:
 /// A pod that is not controlled by this ShadowPod is never touched. Nothing is created for a ShadowPod that came late
 /// (`core/offloading/order.hpp`) until its consumer confirms it, and for one that says how its pod is to end
 /// (`core/offloading/ending.hpp`). `api_server_ips` remaps the host aliases of `kubernetes.default`; `policy` is that
-/// of the consumer, the strict one by default, and decides which annotations and tolerations reach the Pod.
+/// of the consumer, and decides which annotations and tolerations reach the Pod.
 ShadowPlan plan_shadow_pod(const ShadowSight& sight, const ShadowMemory& memory,
-                           const IpMapping* api_server_ips = nullptr, const admission::PodPolicy& policy = {});
+                           const IpMapping* api_server_ips = nullptr, const PodPolicy& policy = {});
 
 }  // namespace liqo::core

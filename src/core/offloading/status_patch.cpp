@@ -14,11 +14,11 @@ constexpr std::string_view owned_fields[] = {
 /// Lists that a strategic merge patch would merge by the key `ip`.
 constexpr std::string_view address_lists[] = {"podIPs", "hostIPs"};
 
-bool is_nothing(const json::value* value) { return !value || is_empty(*value); }
+bool is_absent(const json::value* value) { return !value || is_empty(*value); }
 
 /// Absent, null and empty are the same: the API server does not store empty values.
 bool is_same(const json::value* have, const json::value* wanted) {
-  if (is_nothing(have) || is_nothing(wanted)) return is_nothing(have) && is_nothing(wanted);
+  if (is_absent(have) || is_absent(wanted)) return is_absent(have) && is_absent(wanted);
   return *have == *wanted;
 }
 
@@ -29,7 +29,7 @@ json::value condition_patch(const json::object* have, const json::object& wanted
     const json::value* before = have ? have->if_contains(key) : nullptr;
     const json::value* after = wanted.if_contains(key);
     if (is_same(before, after)) continue;
-    patch[key] = is_nothing(after) ? json::value(nullptr) : *after;
+    patch[key] = is_absent(after) ? json::value(nullptr) : *after;
   }
   if (!patch.empty()) patch["type"] = kube::string_at(wanted, {"type"});
   return patch;
@@ -61,11 +61,11 @@ std::optional<json::object> status_patch(const kube::Object& local, const Wanted
     if (!is_same(have.if_contains(key), &value)) status[key] = value;
   }
   for (std::string_view key : owned_fields)
-    if (!wanted.status.contains(key) && !is_nothing(have.if_contains(key))) status[key] = nullptr;
+    if (!wanted.status.contains(key) && !is_absent(have.if_contains(key))) status[key] = nullptr;
   for (std::string_view key : address_lists) {
     const json::value* addresses = wanted.status.if_contains(key);
     if (is_same(have.if_contains(key), addresses)) continue;
-    if (is_nothing(addresses)) {
+    if (is_absent(addresses)) {
       status[key] = nullptr;
       continue;
     }

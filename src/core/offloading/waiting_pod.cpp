@@ -33,13 +33,13 @@ std::string why_absent(const AskedPod& asked) {
   if (api::is_final_phase(phase))
     return "it has ended (" + std::string(phase) + ")" + (message.empty() ? "" : ": " + std::string(message));
   if (local.is_deleting()) return "it is being deleted";
-  if (const std::string_view told = reported_at_home(asked); !told.empty()) return std::string(told);
+  if (const std::string_view reported = reported_at_home(asked); !reported.empty()) return std::string(reported);
   if (!message.empty() || !asked.has_twin) return std::string(message);
   return phase == "Running" ? "it is not there any more" : "it has not been created there yet";
 }
 
 std::string why_unplaced(const AskedPod& asked) {
-  if (const std::string_view told = reported_at_home(asked); !told.empty()) return std::string(told);
+  if (const std::string_view reported = reported_at_home(asked); !reported.empty()) return std::string(reported);
   const json::object* scheduled = kube::find_condition(asked.remote->status(), "PodScheduled");
   const std::string_view message = scheduled ? kube::string_at(*scheduled, {"message"}) : std::string_view();
   return message.empty() ? "it has no node there yet" : std::string(message);

@@ -19,11 +19,11 @@ std::string in_words(std::chrono::seconds time) {
 
 }  // namespace
 
-std::chrono::seconds settle_clock(std::chrono::seconds told, std::chrono::seconds measured) {
+std::chrono::seconds settle_clock(std::chrono::seconds reported, std::chrono::seconds measured) {
   const auto size = std::chrono::abs(measured);
-  if (told == 0s) return size > tolerated ? measured : 0s;
+  if (reported == 0s) return size > tolerated ? measured : 0s;
   if (size < settled) return 0s;
-  return std::chrono::abs(measured - told) > tolerated ? measured : told;
+  return std::chrono::abs(measured - reported) > tolerated ? measured : reported;
 }
 
 std::string describe_clock(std::chrono::seconds ahead, std::string_view other) {

@@ -120,13 +120,13 @@ json::object shown_status(const ReplicationView& view) {
                      {"phase", "CreationLoopBackOff"},
                      {"message", "the provider does not have the namespace at the moment, and is asked for it again"}};
   if (view.kept.empty()) return status;
-  std::size_t told = 0, room = max_map_status - std::min(max_map_status, json::serialize(status).size());
+  std::size_t reported = 0, room = max_map_status - std::min(max_map_status, json::serialize(status).size());
   for (const KeptTwin& twin : view.kept) {
     if (twin.why.empty()) continue;
     json::object shown{{"remoteNamespace", twin.remote}, {"phase", "CreationLoopBackOff"}, {"message", twin.why}};
     const std::size_t size = json::serialize(shown).size() + twin.local.size() + std::string_view(R"("":,)").size();
     // The annotation of the map names the others, too.
-    if (told++ == max_reported_twins || size > room) break;
+    if (reported++ == max_reported_twins || size > room) break;
     room -= size;
     json::object& entry = kube::ensure_object(twins, twin.local);
     entry["message"] = std::move(shown["message"]);

@@ -4,7 +4,7 @@
 
 #include "core/policy/key_table.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
@@ -41,4 +41,4 @@ KeptTolerations kept_tolerations(const json::object& pod_spec, const PodPolicy& 
   return split;
 }
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

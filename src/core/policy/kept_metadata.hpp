@@ -6,7 +6,7 @@
 
 #include "core/policy/pod_policy.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 
 /// The annotations of a ShadowPod: those that go onto its Pod, and the others as texts of core/offloading/left_out.hpp.
 struct KeptAnnotations {
@@ -26,4 +26,4 @@ struct KeptTolerations {
 /// taints that the policy lists. A pod with fewer of them has fewer nodes to run on, never more.
 KeptTolerations kept_tolerations(const kube::json::object& pod_spec, const PodPolicy& policy);
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

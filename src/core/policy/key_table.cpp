@@ -6,7 +6,7 @@
 #include "core/common/names.hpp"
 #include "liqo/api/labels.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 namespace {
 
 using Texts = std::span<const std::string_view>;
@@ -79,4 +79,4 @@ bool is_common_annotation(std::string_view key) {
   return !domain.contains('.') || std::ranges::find(common_domains, domain) != std::ranges::end(common_domains);
 }
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

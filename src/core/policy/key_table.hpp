@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace liqo::core::admission {
+namespace liqo::core {
 
 /// Whether a label of a pod is of a domain by which meshes, network plugins, clouds or Liqo take orders. Such labels
 /// are refused. They cannot be left out instead, because Services, affinities and topology spreading select by the
@@ -17,4 +17,4 @@ bool is_reserved_label(std::string_view key);
 /// others are left out, because nobody knows what reads them in the provider's cluster.
 bool is_common_annotation(std::string_view key);
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

@@ -6,7 +6,7 @@
 #include "core/common/names.hpp"
 #include "core/policy/key_table.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 namespace {
 
 /// One key, or several, and who obeys it. "example.com/*" are the keys of that domain and of all below it,
@@ -261,4 +261,4 @@ std::string why_refused(TwinKind kind, Metadata part, std::string_view key, cons
 
 bool is_note(std::string_view key) { return std::ranges::find(notes, key) != std::ranges::end(notes); }
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

@@ -8,7 +8,7 @@
 
 #include "core/policy/orders.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 
 enum class Metadata : std::uint8_t { labels, annotations };
 
@@ -29,4 +29,4 @@ std::string why_refused(TwinKind kind, Metadata part, std::string_view key, cons
 /// Whether an annotation of a Service or an Ingress only notes what a controller of its own cluster has done.
 bool is_note(std::string_view key);
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

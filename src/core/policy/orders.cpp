@@ -3,7 +3,7 @@
 #include "core/common/json_values.hpp"
 #include "core/policy/order_table.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
@@ -69,4 +69,4 @@ std::vector<std::string> leave_out_orders(json::object& pod_spec, const PodPolic
   return left_out;
 }
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

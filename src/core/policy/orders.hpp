@@ -12,7 +12,7 @@
 #include "core/policy/pod_policy.hpp"
 #include "kube/base/json.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 
 /// The kinds whose metadata is looked at. That of pods has rules of its own (pod_metadata.hpp).
 enum class TwinKind : std::uint8_t { secret, config_map, claim, service, ingress };
@@ -32,4 +32,4 @@ std::vector<std::string> take_out_notes(kube::json::object& metadata);
 /// names.
 std::vector<std::string> leave_out_orders(kube::json::object& pod_spec, const PodPolicy& policy);
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

@@ -8,7 +8,7 @@
 #include "core/policy/pod_policy_keys.hpp"
 #include "kube/base/printable.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 namespace json = kube::json;
 namespace {
 
@@ -214,4 +214,4 @@ bool lists_key(const std::vector<std::string>& list, std::string_view key) {
   });
 }
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

@@ -14,7 +14,7 @@
 #include "core/common/resources.hpp"
 #include "kube/k8s/object.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 
 /// The exceptions of a tenant. The default is strict: Kubernetes' Pod Security level "baseline", without anything that
 /// reaches beyond the tenant's own namespaces. Lists name what is allowed in addition; "*" in a list allows everything.
@@ -91,4 +91,4 @@ bool lists(const std::vector<std::string>& list, std::string_view value);
 /// Whether the list has the key of a label or an annotation, or "*", or an entry "domain/*" for its domain.
 bool lists_key(const std::vector<std::string>& list, std::string_view key);
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

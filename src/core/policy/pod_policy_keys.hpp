@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace liqo::core::admission {
+namespace liqo::core {
 
 /// What a key of the policy holds.
 enum class PolicyValue {
@@ -33,4 +33,4 @@ inline constexpr std::size_t max_policy_bytes = 16 * 1024;
 /// "; did you mean maxResources?": the nearest key, to be put behind the refusal of another one; "" if none is near.
 std::string nearest_policy_key(std::string_view key);
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

@@ -4,12 +4,12 @@
 #include <string>
 #include <unordered_map>
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
 /// Go's `omitempty` leaves out all of these.
-bool is_nothing(const json::value* value) {
+bool is_omitted(const json::value* value) {
   if (!value) return true;
   switch (value->kind()) {
     case json::kind::null:
@@ -42,7 +42,7 @@ std::string join(std::string_view path, std::string_view key) {
 std::string identity(const json::value& entry, std::span<const std::string_view> keys) {
   std::string text;
   for (std::string_view key : keys)
-    if (const json::value* value = kube::find(entry, {key}); !is_nothing(value)) text += json::serialize(*value) + ',';
+    if (const json::value* value = kube::find(entry, {key}); !is_omitted(value)) text += json::serialize(*value) + ',';
   return text;
 }
 
@@ -69,7 +69,7 @@ bool has(const json::value* live, const json::value& wanted, const std::string& 
   if (const json::object* map = wanted.if_object()) {
     static const json::object none;
     const json::object* of_live = live ? live->if_object() : nullptr;
-    return (of_live || is_nothing(live)) && has_all(of_live ? *of_live : none, *map, path, schema);
+    return (of_live || is_omitted(live)) && has_all(of_live ? *of_live : none, *map, path, schema);
   }
   const auto merged = std::ranges::find(schema.merged_lists, path, &Schema::MergedList::path);
   const json::array* list = wanted.if_array();
@@ -84,14 +84,14 @@ bool has(const json::value* live, const json::value& wanted, const std::string& 
 }  // namespace
 
 bool is_equal(const json::value* left, const json::value* right) {
-  if (is_nothing(left) || is_nothing(right)) return is_nothing(left) && is_nothing(right);
+  if (is_omitted(left) || is_omitted(right)) return is_omitted(left) && is_omitted(right);
   if (left->is_object() && right->is_object()) {
     const json::object &a = left->get_object(), &b = right->get_object();
     const auto agrees = [](const json::object& with) {
       return [&with](const auto& entry) { return is_equal(&entry.value(), with.if_contains(entry.key())); };
     };
     return std::ranges::all_of(a, agrees(b)) && std::ranges::all_of(b, [&a](const auto& entry) {
-             return a.contains(entry.key()) || is_nothing(&entry.value());
+             return a.contains(entry.key()) || is_omitted(&entry.value());
            });
   }
   if (left->is_array() && right->is_array())
@@ -110,4 +110,4 @@ Comparison compare_contained(const kube::Object& live, const kube::Object& wante
   return contains(live.tree(), rest) ? Comparison::same : Comparison::differs;
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

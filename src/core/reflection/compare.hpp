@@ -6,7 +6,7 @@
 
 #include "kube/k8s/object.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 enum class Comparison {
   same,     ///< there is nothing to write
@@ -39,4 +39,4 @@ bool is_equal(const kube::json::value* left, const kube::json::value* right);
 /// nothing is immutable, nothing has a default, and no list is merged.
 Comparison compare_contained(const kube::Object& live, const kube::Object& wanted);
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

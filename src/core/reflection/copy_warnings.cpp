@@ -6,7 +6,7 @@
 #include "core/offloading/remote_warning.hpp"
 #include "liqo/api/kinds.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace std::chrono_literals;
@@ -47,16 +47,16 @@ std::string copy_warning_message(std::string_view provider, const CopyWarning& w
 bool CopyWarnings::is_news(const CopyWarning& warning, kube::TimePoint now) const {
   if (warning.version <= looked_) return false;
   if ((!first_ || warning.version <= *first_) && warning.time < since_) return false;
-  const auto is_recent = [&](const Reported& told) { return now - told.at < reported_for; };
+  const auto is_recent = [&](const Reported& known) { return now - known.at < reported_for; };
   if (const auto known = reported_.find(warning.event); known != reported_.end() && is_recent(known->second))
     return false;
   const auto of_object = std::ranges::count_if(
-      reported_, [&](const auto& told) { return told.second.object == warning.uid && is_recent(told.second); });
-  const auto of_twin = std::ranges::count_if(reported_, [&](const auto& told) { return is_recent(told.second); });
+      reported_, [&](const auto& known) { return known.second.object == warning.uid && is_recent(known.second); });
+  const auto of_twin = std::ranges::count_if(reported_, [&](const auto& known) { return is_recent(known.second); });
   return of_object < max_of_object && std::cmp_less(of_twin, max_of_twin);
 }
 
-void CopyWarnings::told(const CopyWarning& warning, kube::TimePoint now) {
+void CopyWarnings::note_reported(const CopyWarning& warning, kube::TimePoint now) {
   reported_.insert_or_assign(warning.event, Reported{.object = warning.uid, .at = now});
 }
 
@@ -69,7 +69,7 @@ void CopyWarnings::looked(std::uint64_t version, kube::TimePoint now) {
   const auto postponed = std::exchange(postponed_, std::nullopt);
   // The version counts even if it is lower than the last one: a restored database gives versions again.
   looked_ = postponed ? std::min(version, *postponed - 1) : version;
-  std::erase_if(reported_, [&](const auto& told) { return now - told.second.at >= reported_for; });
+  std::erase_if(reported_, [&](const auto& known) { return now - known.second.at >= reported_for; });
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

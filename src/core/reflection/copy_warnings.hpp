@@ -11,7 +11,7 @@
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 
 /// One Event of a twin namespace.
 struct CopyWarning {
@@ -40,7 +40,8 @@ class CopyWarnings {
   /// Whether a warning is to be reported: it is new or has happened again, was not reported in the last minutes, and
   /// there are not too many for its object or twin.
   bool is_news(const CopyWarning& warning, kube::TimePoint now) const;
-  void told(const CopyWarning& warning, kube::TimePoint now);
+  /// Notes that the warning was reported.
+  void note_reported(const CopyWarning& warning, kube::TimePoint now);
   /// The object of the warning is not known yet, or the warning could not be reported: the next look has to show it
   /// again.
   void postpone(const CopyWarning& warning);
@@ -59,4 +60,4 @@ class CopyWarnings {
   std::map<std::string, Reported> reported_;  ///< by the UID of the Event, of the last minutes
 };
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

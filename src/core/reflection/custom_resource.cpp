@@ -10,7 +10,7 @@
 #include "kube/base/printable.hpp"
 #include "kube/base/scalar.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
@@ -183,4 +183,4 @@ json::value status_at_home(const kube::Object& local, const kube::Object& remote
   return out;
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

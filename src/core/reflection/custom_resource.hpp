@@ -9,7 +9,7 @@
 
 #include "core/reflection/policy.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 /// A kind by the name of its CustomResourceDefinition, e.g. "widgets.example.org".
 struct CustomResource {
@@ -55,4 +55,4 @@ std::string_view common_version(std::span<const std::string> home, std::span<con
 /// none.
 kube::json::value status_at_home(const kube::Object& local, const kube::Object& remote);
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

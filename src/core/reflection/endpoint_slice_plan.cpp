@@ -19,7 +19,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
@@ -31,7 +31,7 @@ constexpr std::size_t max_address_text = 64;
 /// The nesting of the JSON in the annotation about direct connections.
 constexpr std::size_t direct_depth = 4;
 /// The most addresses that are left out and named to the consumer.
-constexpr std::size_t max_told = 4;
+constexpr std::size_t max_named = 4;
 
 /// The addresses that are those of pods in third clusters, as the consumer says, with the clusters.
 std::map<std::string, std::string, std::less<>> read_direct(const kube::Object& shadow) {
@@ -86,10 +86,11 @@ class Judge {
     plan_.judged.erase(std::ranges::unique(plan_.judged).begin(), plan_.judged.end());
     plan_.left_out = forge_left_out(things_);
     if (left_out_ == 0) return;
-    plan_.told = std::to_string(left_out_) + " of " + std::to_string(seen_) + " addresses are left out here: ";
-    plan_.told += kube::join(things_ | std::views::take(max_told), ", ");
-    if (things_.size() > max_told) plan_.told += ", …";
-    plan_.told += "; " + around_.addresses.words();
+    plan_.left_out_words =
+        std::to_string(left_out_) + " of " + std::to_string(seen_) + " addresses are left out here: ";
+    plan_.left_out_words += kube::join(things_ | std::views::take(max_named), ", ");
+    if (things_.size() > max_named) plan_.left_out_words += ", …";
+    plan_.left_out_words += "; " + around_.addresses.words();
   }
 
  private:
@@ -211,12 +212,11 @@ json::array forge_ports(const kube::Object& shadow) {
 void forge_metadata(kube::Object& wanted, const kube::Object& shadow, const EndpointSurroundings& around,
                     const std::string& left_out) {
   for (const auto& [key, value] : shadow.labels())
-    if (value.is_string() && (!admission::is_reserved_label(key) || admission::lists_key(around.policy.labels, key)))
+    if (value.is_string() && (!is_reserved_label(key) || lists_key(around.policy.labels, key)))
       wanted.set_label(key, value.get_string());
   for (const auto& [key, value] : shadow.annotations())
     if (value.is_string() && key != api::annotations::direct_connections && key != api::annotations::last_applied &&
-        key != api::annotations::left_out &&
-        (admission::is_common_annotation(key) || admission::lists_key(around.policy.annotations, key)))
+        key != api::annotations::left_out && (is_common_annotation(key) || lists_key(around.policy.annotations, key)))
       wanted.set_annotation(key, value.get_string());
   wanted.set_label(api::labels::managed_by, api::labels::managed_by_shadow_endpoint_slice);
   // The label keeps the EndpointSlice controller of Kubernetes away, whatever the consumer has set.
@@ -314,4 +314,4 @@ EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Ob
   return plan;
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

@@ -13,7 +13,7 @@
 #include "core/addresses/own_addresses.hpp"
 #include "kube/k8s/object.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 
 /// The most endpoints in all EndpointSlices of one consumer together, because each is an entry in the proxy of every
 /// node.
@@ -27,7 +27,7 @@ bool is_reachable(const kube::Object* foreign_cluster);
 struct EndpointSurroundings {
   std::string_view consumer;  ///< whose twin its namespace is; "" = nobody's
   const ConsumerAddresses& addresses;
-  const admission::PodPolicy& policy;
+  const PodPolicy& policy;
   const OwnAddresses& own;
   bool reachable = false;                     ///< is_reachable()
   std::size_t room = max_consumer_endpoints;  ///< endpoints that its other EndpointSlices leave
@@ -58,7 +58,7 @@ struct EndpointSlicePlan {
       action;
   std::string refusal;            ///< why there is no EndpointSlice
   std::string left_out;           ///< what is left out, as its annotation says it; "" = nothing
-  std::string told;               ///< the sentence about what is left out
+  std::string left_out_words;     ///< the sentence about what is left out
   std::vector<IpAddress> judged;  ///< addresses as they are reached from here, in order: kept, or this cluster's own
   std::set<std::string> direct;   ///< third clusters with addresses in the EndpointSlice
   std::size_t endpoints = 0;      ///< how many it has
@@ -79,4 +79,4 @@ bool is_orphan(const kube::Object& slice);
 EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Object* live,
                                       const EndpointSurroundings& around);
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

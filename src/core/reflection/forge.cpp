@@ -4,7 +4,7 @@
 #include "core/policy/orders.hpp"
 #include "liqo/api/annotations.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 
 kube::Object forge_copy(const kube::Resource& resource, const kube::Object& local, const kube::ObjectKey& key,
@@ -13,8 +13,7 @@ kube::Object forge_copy(const kube::Resource& resource, const kube::Object& loca
   json::object& metadata = copy.mutable_metadata();
   metadata["labels"] = core::reflected_labels(local, ctx);
   metadata["annotations"] = core::reflected_annotations(local, ctx);
-  if (const auto kind = core::admission::twin_kind(resource.plural))
-    core::admission::leave_at_home(metadata, *kind, ctx.kept_keys);
+  if (const auto kind = core::twin_kind(resource.plural)) core::leave_at_home(metadata, *kind, ctx.kept_keys);
   return copy;
 }
 
@@ -54,4 +53,4 @@ json::object surplus_data(const kube::Object& live, const kube::Object& wanted,
   return patch;
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -8,7 +8,7 @@
 
 #include "core/reflection/kind.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 /// The apiVersion, kind, labels and annotations of the copy of that key.
 kube::Object forge_copy(const kube::Resource& resource, const kube::Object& local, const kube::ObjectKey& key,
@@ -30,4 +30,4 @@ kube::json::object surplus_data(const kube::Object& live, const kube::Object& wa
 /// Whether the copy was applied for exactly this wish; changes of others since then do not count.
 bool is_applied(const kube::Object& live, const kube::Object& wanted);
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

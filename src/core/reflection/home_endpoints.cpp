@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 
 OutwardAddresses OutwardAddresses::of(std::span<const kube::Object> configurations, std::span<const Cidr> declared) {
   OutwardAddresses made;
@@ -25,4 +25,4 @@ std::optional<IpAddress> OutwardAddresses::outward(const IpAddress& address,
   return IpAddress::parse(*assigned);
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

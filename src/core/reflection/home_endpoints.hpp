@@ -10,7 +10,7 @@
 #include "core/common/ip.hpp"
 #include "kube/k8s/object.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 
 /// The addresses at which one provider reaches addresses of this cluster, or those that this cluster reaches. A value.
 ///
@@ -52,4 +52,4 @@ class HomeEndpoints {
   virtual bool is_known() const = 0;
 };
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

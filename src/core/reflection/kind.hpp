@@ -13,7 +13,7 @@
 #include "core/reflection/compare.hpp"
 #include "kube/k8s/object.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 /// Which objects of a kind are reflected: all but those annotated skip, or only those annotated allow. `all` is a
 /// deny_list that also reflects objects to which nothing refers, of a kind of which a deny_list does not.
@@ -115,7 +115,7 @@ struct ReflectionRule {
   const ReflectedKind& kind;
   SelectionPolicy policy;
   const core::ForgingContext& ctx;
-  /// The provider refuses what controllers of home have noted on the object (core::admission::take_out_notes).
+  /// The provider refuses what controllers of home have noted on the object (core::take_out_notes).
   bool without_notes = false;
 };
 
@@ -143,4 +143,4 @@ std::span<const ReflectedKind* const> reflected_kinds();
 /// The kind of this name ("ConfigMap"), or nullptr.
 const ReflectedKind* find_reflected_kind(std::string_view name);
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -3,7 +3,7 @@
 
 #include "core/reflection/kind.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 #define X(kind) extern const ReflectedKind kind;
 #include "kinds.inc"
@@ -30,4 +30,4 @@ const ReflectedKind* find_reflected_kind(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

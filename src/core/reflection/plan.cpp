@@ -8,7 +8,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace reflection_action;
@@ -79,7 +79,7 @@ std::optional<kube::Object> wanted_copy(const ReflectionRule& rule, const kube::
                                         std::string_view remote_namespace) {
   if (!is_wished(rule, local) || rule.kind.never_reflected(local)) return std::nullopt;
   kube::Object wanted = rule.kind.forge(local, remote_namespace, rule.ctx);
-  if (rule.without_notes) core::admission::take_out_notes(wanted.mutable_metadata());
+  if (rule.without_notes) core::take_out_notes(wanted.mutable_metadata());
   wanted.set_annotation(annotations::reflected_digest, core::digest_hex(wanted.text()));
   return wanted;
 }
@@ -128,4 +128,4 @@ ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* l
   return Apply{std::move(desired), true};
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -9,7 +9,7 @@
 #include "kube/base/text.hpp"
 #include "liqo/api/vk_options_template.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 namespace json = kube::json;
@@ -229,8 +229,8 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
     found.emplace_back("--disable-ip-reflection");
   if (done.offers_storage && !switch_of(arguments, "--enable-storage").value_or(true))
     found.emplace_back("--enable-storage=false");
-  constexpr std::size_t max_told = 20;
-  if (found.size() > max_told) found.resize(max_told);
+  constexpr std::size_t max_named = 20;
+  if (found.size() > max_named) found.resize(max_named);
   return found;
 }
 
@@ -256,4 +256,4 @@ std::string describe_mistakes(const TemplatePolicies& policies) {
   return text;
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

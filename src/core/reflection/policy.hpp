@@ -11,7 +11,7 @@
 
 #include "core/reflection/kind.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 /// How one kind is reflected.
 struct KindPolicy {
@@ -80,4 +80,4 @@ std::string why_tokens_withheld(const kube::Object& options_template);
 /// What an Event says of mistakes and of what is not followed; "" = there is neither.
 std::string describe_mistakes(const TemplatePolicies& policies);
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -3,7 +3,7 @@
 #include <set>
 #include <string_view>
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 namespace json = kube::json;
@@ -63,4 +63,4 @@ std::vector<std::string> pull_secrets_of(const kube::Object& service_account) {
   return names.take();
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

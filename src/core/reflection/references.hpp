@@ -6,7 +6,7 @@
 
 #include "kube/k8s/object.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 /// Of one object no more are read; what comes after these in it is as if it were not there.
 inline constexpr std::size_t max_references = 1000;
@@ -19,4 +19,4 @@ std::vector<std::string> secrets_of_ingress(const kube::Object& ingress);
 /// The Secrets by which the pods of a service account pull images.
 std::vector<std::string> pull_secrets_of(const kube::Object& service_account);
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

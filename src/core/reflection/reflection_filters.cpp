@@ -6,7 +6,7 @@
 #include "liqo/api/virtual_node.hpp"
 #include "liqo/api/vk_options_template.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 void add(std::vector<std::string>& keys, std::vector<std::string> more) {
@@ -55,4 +55,4 @@ const kube::Object* filters_decided_by(std::span<const kube::Object> virtual_nod
   return oldest;
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

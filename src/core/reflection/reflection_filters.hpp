@@ -8,7 +8,7 @@
 
 #include "kube/k8s/object.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 
 /// Keys that copies and ShadowPods do not have.
 struct ReflectionFilters {
@@ -28,4 +28,4 @@ ReflectionFilters filters_of(const kube::Object& virtual_node, const kube::Objec
 /// several equally old ones the first by name. nullptr if the provider has none.
 const kube::Object* filters_decided_by(std::span<const kube::Object> virtual_nodes, std::string_view provider);
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

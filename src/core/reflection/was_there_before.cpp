@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 
 bool was_there_before(const kube::Object& object, std::string_view manager) {
   const kube::json::array& managers = kube::array_at(object.tree(), {"metadata", "managedFields"});
@@ -17,4 +17,4 @@ bool was_there_before(const kube::Object& object, std::string_view manager) {
   });
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

@@ -5,7 +5,7 @@
 
 #include "kube/k8s/object.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 
 /// Whether an object existed before `manager` applied to it, by its managedFields: it has another manager, which wrote
 /// it no later than `manager` did, or `manager` wrote it only after its creation. Whoever writes to an object of ours
@@ -13,4 +13,4 @@ namespace liqo::core {
 /// its managedFields.
 bool was_there_before(const kube::Object& object, std::string_view manager);
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

@@ -94,20 +94,20 @@ std::string describe_holds(const GrantLimits& limits, const std::string& name) {
     const kube::Quantity of_a = taken(*a, name), of_b = taken(*b, name);
     return of_a != of_b ? of_b < of_a : a->name < b->name;
   });
-  std::string told;
+  std::string words;
   for (std::size_t i = 0; i < takers.size() && i < max_named; ++i) {
     const SliceHold& hold = *takers[i];
-    told += (told.empty() ? "" : ", ") + hold.name + " ";
+    words += (words.empty() ? "" : ", ") + hold.name + " ";
     const kube::Quantity granted = amount(hold.granted, name), held = amount(hold.held, name);
     if (is_unbounded(hold, name))
-      told += "without a bound";
+      words += "without a bound";
     else if (held <= granted)
-      told += granted.text();
+      words += granted.text();
     else
-      told += held.text() + " by its pods, granted " + (hold.is_quota ? granted.text() : "nothing any more");
+      words += held.text() + " by its pods, granted " + (hold.is_quota ? granted.text() : "nothing any more");
   }
-  if (takers.size() > max_named) told += " and " + std::to_string(takers.size() - max_named) + " more";
-  return told.empty() ? "" : " (" + told + ")";
+  if (takers.size() > max_named) words += " and " + std::to_string(takers.size() - max_named) + " more";
+  return words.empty() ? "" : " (" + words + ")";
 }
 
 /// What helps if the others have too much.

@@ -96,9 +96,9 @@ Platform Platforms::common() const {
   }
   if (architectures.size() == 1 || !architectures.contains(usual_architecture))
     common.architecture = *architectures.begin();
-  ReportedFeatures told = reported_features(std::move(features).value_or(std::vector<std::string>()));
-  common.features = std::move(told.told);
-  common.features_left_out = std::move(told.left_out);
+  ReportedFeatures reported = reported_features(std::move(features).value_or(std::vector<std::string>()));
+  common.features = std::move(reported.reported);
+  common.features_left_out = std::move(reported.left_out);
   return common;
 }
 

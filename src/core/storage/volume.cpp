@@ -205,7 +205,7 @@ kube::Result<kube::Object> forge_remote_claim(const kube::Object& claim, std::st
     made.set_label(key, value.is_string() ? std::string_view(value.get_string()) : "");
   for (const auto& [key, value] : reflected_annotations(claim, context))
     if (!is_of_this_claim(key) && value.is_string()) made.set_annotation(key, value.get_string());
-  admission::leave_at_home(made.mutable_metadata(), admission::TwinKind::claim, context.kept_keys);
+  leave_at_home(made.mutable_metadata(), TwinKind::claim, context.kept_keys);
   return made;
 }
 

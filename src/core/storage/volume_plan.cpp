@@ -42,8 +42,8 @@ void follow(const VolumeSight& sight, action::Keep& plan) {
   // through either of them, so the capacity shown never falls.
   const bool is_local = volume.annotation(api::annotations::backing_cluster).empty();
   const bool is_ours_to_tell = !size.empty() && !(is_local && kube::find(volume.spec(), {"csi"}));
-  const auto differs = [&](std::string_view told) {
-    return is_ours_to_tell && (is_local ? amount(size) > amount(told) : amount(size) != amount(told));
+  const auto differs = [&](std::string_view seen) {
+    return is_ours_to_tell && (is_local ? amount(size) > amount(seen) : amount(size) != amount(seen));
   };
   json::object spec;
   if (differs(shown)) {

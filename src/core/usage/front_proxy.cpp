@@ -38,8 +38,9 @@ bool is_front_proxy(const FrontProxy& proxy, std::string_view common_name) {
   return proxy.names.empty() || std::ranges::find(proxy.names, common_name) != proxy.names.end();
 }
 
-admission::User proxied_user(const FrontProxy& proxy, std::span<const std::pair<std::string, std::string>> headers) {
-  admission::User user;
+kube::admission::User proxied_user(const FrontProxy& proxy,
+                                   std::span<const std::pair<std::string, std::string>> headers) {
+  kube::admission::User user;
   for (const std::string& wanted : proxy.user_headers)
     for (const auto& [name, value] : headers)
       if (user.name.empty() && name == wanted) user.name = value;

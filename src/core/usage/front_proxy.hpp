@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/common/review.hpp"
+#include "kube/k8s/admission.hpp"
 
 namespace liqo::core {
 
@@ -29,6 +29,7 @@ FrontProxy read_front_proxy(const kube::Object& map);
 bool is_front_proxy(const FrontProxy& proxy, std::string_view common_name);
 
 /// The user that the proxy names in these headers (names in lower case); without a name if it names none.
-admission::User proxied_user(const FrontProxy& proxy, std::span<const std::pair<std::string, std::string>> headers);
+kube::admission::User proxied_user(const FrontProxy& proxy,
+                                   std::span<const std::pair<std::string, std::string>> headers);
 
 }  // namespace liqo::core

@@ -61,7 +61,7 @@ std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view pat
   return route;
 }
 
-std::optional<ScrapeRefusal> refuse_scrape(const admission::User& user, std::string_view consumer) {
+std::optional<ScrapeRefusal> refuse_scrape(const kube::admission::User& user, std::string_view consumer) {
   if (user.is_in(consumer) || user.is_in(administrators)) return std::nullopt;
   return ScrapeRefusal{403, "the metrics of cluster " + kube::in_quotes(consumer) + " are not for user " +
                                 kube::in_quotes(user.name) + ", who is not of that cluster"};

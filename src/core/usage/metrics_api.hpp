@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/common/review.hpp"
+#include "kube/k8s/admission.hpp"
 
 namespace liqo::core {
 
@@ -40,6 +40,6 @@ std::expected<ScrapeRoute, ScrapeRefusal> read_scrape_route(std::string_view pat
 
 /// 403 unless the user may see the metrics of that consumer: members of the group named after it, as its virtual nodes
 /// are, and administrators. The API server has checked before that the user may send the request at all.
-std::optional<ScrapeRefusal> refuse_scrape(const admission::User& user, std::string_view consumer);
+std::optional<ScrapeRefusal> refuse_scrape(const kube::admission::User& user, std::string_view consumer);
 
 }  // namespace liqo::core

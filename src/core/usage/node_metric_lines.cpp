@@ -84,13 +84,13 @@ void NodeMetricLines::take(std::string_view line) {
   const std::string original = kube::escape_label(twin->second.original);
   for (wire::MetricLabel& label : sample->labels)
     if (label.name == "namespace") label.value = original;
-  const std::string told = wire::metric_line(*sample);
+  const std::string kept = wire::metric_line(*sample);
   const std::string_view name = family_of(sample->name);
   auto family = families_.find(name);
   const bool is_new = family == families_.end();
-  if (!fits(told.size() + (is_new ? name.size() + family_overhead : 0))) return;
+  if (!fits(kept.size() + (is_new ? name.size() + family_overhead : 0))) return;
   if (is_new) family = families_.emplace(name, Family()).first;
-  family->second.lines += told;
+  family->second.lines += kept;
   if (sample->name == pod_cpu) add(sums_.cpu_seconds, cpu_time_, *sample);
   if (sample->name == pod_memory) add(sums_.memory_bytes, memory_time_, *sample);
 }

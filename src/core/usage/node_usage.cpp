@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace liqo::core::usage {
+namespace liqo::core {
 namespace {
 
 constexpr std::int64_t shortest_span = 1000;
@@ -110,4 +110,4 @@ std::optional<std::uint64_t> NodeUsage::rate(const kube::ObjectKey& pod, const s
   return meter == found->second.containers.end() ? std::nullopt : meter->second.rate();
 }
 
-}  // namespace liqo::core::usage
+}  // namespace liqo::core

@@ -8,7 +8,7 @@
 
 #include "core/usage/pod_usage.hpp"
 
-namespace liqo::core::usage {
+namespace liqo::core {
 
 /// Follows a count that grows, and falls only if it starts again.
 class Meter {
@@ -75,4 +75,4 @@ class NodeUsage {
   NodeReading node_;
 };
 
-}  // namespace liqo::core::usage
+}  // namespace liqo::core

@@ -2,7 +2,7 @@
 
 #include "kube/wire/metrics_text.hpp"
 
-namespace liqo::core::usage {
+namespace liqo::core {
 namespace {
 
 // More families than kubelets have, and longer names: of others the type is not written.
@@ -41,4 +41,4 @@ std::string OwnLines::take(std::string_view line) {
   return text += kube::wire::metric_line(*sample);
 }
 
-}  // namespace liqo::core::usage
+}  // namespace liqo::core

@@ -7,7 +7,7 @@
 
 #include "core/usage/pod_usage.hpp"
 
-namespace liqo::core::usage {
+namespace liqo::core {
 
 /// Reads text for Prometheus line by line and keeps samples of pods that are bound to the node here. It writes them
 /// again itself, so that nothing that a provider makes up breaks a scrape. Other samples, comments and help are left
@@ -29,4 +29,4 @@ class OwnLines {
   std::set<std::string, std::less<>> written_;  ///< families of which the type was written
 };
 
-}  // namespace liqo::core::usage
+}  // namespace liqo::core

@@ -5,7 +5,7 @@
 
 #include "kube/wire/metrics_text.hpp"
 
-namespace liqo::core::usage {
+namespace liqo::core {
 namespace {
 
 constexpr std::size_t max_name = 63;
@@ -101,4 +101,4 @@ void PodUsageReader::take(std::string_view line) {
 
 std::size_t PodUsageReader::held() const { return by_pod_.size() * pod_size + containers_ * container_size; }
 
-}  // namespace liqo::core::usage
+}  // namespace liqo::core

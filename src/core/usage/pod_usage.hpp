@@ -12,7 +12,7 @@
 #include "kube/base/time.hpp"
 #include "kube/k8s/object.hpp"
 
-namespace liqo::core::usage {
+namespace liqo::core {
 
 /// The UID of a pod that is bound to the virtual node; "" = no such pod is.
 using UidOf = std::function<std::string(const kube::ObjectKey& pod)>;
@@ -116,4 +116,4 @@ class PodUsageReader {
   UsageByPod by_pod_;
 };
 
-}  // namespace liqo::core::usage
+}  // namespace liqo::core

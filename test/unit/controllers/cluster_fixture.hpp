@@ -65,7 +65,7 @@ class ClusterFixture {
           kinds::tenants, kinds::identities, kinds::resource_slices, kinds::renews, kinds::networks,
           kinds::limit_ranges, kinds::runtime_classes})
       server.serve(kind);
-    for (const reflection::ReflectedKind* kind : reflection::reflected_kinds())
+    for (const core::reflection::ReflectedKind* kind : core::reflection::reflected_kinds())
       if (!server.serves(kind->resource)) server.serve(kind->resource);
   }
 

@@ -8,7 +8,7 @@
 namespace {
 
 using namespace liqo::kubelet;
-using namespace liqo::core::usage;
+using namespace liqo::core;
 
 const kube::ObjectKey web{"shop", "web"};
 

@@ -45,7 +45,7 @@ TEST_CASE(
 
 TEST_CASE("what a consumer writes of a reflected kind is reviewed, once for its size") {
   const kube::Object made = forge_configuration(validating_configurations, {.url = "", .ns = "liqo"}, "PEM");
-  for (const liqo::reflection::ReflectedKind* kind : liqo::reflection::reflected_kinds()) {
+  for (const liqo::core::reflection::ReflectedKind* kind : liqo::core::reflection::reflected_kinds()) {
     const kube::Resource& copies = kind->copies();
     CAPTURE(copies.plural);
     int reviews = 0;

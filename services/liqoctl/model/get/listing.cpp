@@ -164,7 +164,7 @@ text::Section policy_section(const Object& tenant, const text::Palette& palette)
   const std::string_view key = liqo::api::annotations::pod_policy, policy = tenant.annotation(key);
   if (!tenant.has_annotation(key)) {
     out.lines.emplace_back("unknown: its namespace cannot be read, or is not a tenant namespace of this cluster ID");
-  } else if (const auto read = liqo::core::admission::read_pod_policy(policy); !read) {
+  } else if (const auto read = liqo::core::read_pod_policy(policy); !read) {
     out.lines.push_back(palette.bad("✖") +
                         "  cannot be read, so nothing new is admitted: " + text::shown(read.error().text()));
   } else if (const auto keys = kube::parse_json(policy.empty() ? "{}" : policy); keys && keys->is_object()) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/slices/local.hpp"
+#include "core/slices/slice_node.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 

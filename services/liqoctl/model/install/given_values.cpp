@@ -116,9 +116,9 @@ void take(json::object& values, const Shown& shown, std::string_view text) {
 /// Takes what an argument says of a reflected kind: `--configmap-reflection-workers=8` is the value
 /// `offloading.reflection.configmap.workers`.
 void take_policies(json::object& values, std::string_view word) {
-  for (const liqo::reflection::ReflectedKind* kind : liqo::reflection::reflected_kinds())
+  for (const liqo::core::reflection::ReflectedKind* kind : liqo::core::reflection::reflected_kinds())
     for (const bool is_type : {false, true}) {
-      const std::string name = liqo::reflection::option_name(*kind), setting = is_type ? "type" : "workers";
+      const std::string name = liqo::core::reflection::option_name(*kind), setting = is_type ? "type" : "workers";
       const std::string flag = "--" + name + "-reflection-" + setting + "=";
       const std::string path = "offloading.reflection." + name + "." + setting;
       if (word.starts_with(flag))

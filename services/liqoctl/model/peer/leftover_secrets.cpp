@@ -16,7 +16,7 @@ void add_pod(const json::object& spec, std::set<std::string>& into) {
   // Ephemeral containers refer to Secrets like other containers.
   json::array& containers = kube::ensure_array(pod.mutable_spec(), "containers");
   for (const json::value& container : kube::array_at(spec, {"ephemeralContainers"})) containers.push_back(container);
-  const auto names = liqo::reflection::secrets_of_pod(pod);
+  const auto names = liqo::core::reflection::secrets_of_pod(pod);
   into.insert(names.begin(), names.end());
 }
 
@@ -30,7 +30,7 @@ void add_references(const kube::Object& object, std::set<std::string>& into) {
   add_pod(kube::object_at(object.spec(), {"template", "spec"}), into);
   add_pod(kube::object_at(object.spec(), {"jobTemplate", "spec", "template", "spec"}), into);
   if (kind == "Ingress") {
-    names = liqo::reflection::secrets_of_ingress(object);
+    names = liqo::core::reflection::secrets_of_ingress(object);
     // Ingress controllers have annotations of their own that name Secrets, as NAME or NAMESPACE/NAME.
     for (const auto& [key, value] : kube::object_at(object.tree(), {"metadata", "annotations"}))
       if (const json::string* text = value.if_string()) {
@@ -38,7 +38,7 @@ void add_references(const kube::Object& object, std::set<std::string>& into) {
         names.emplace_back(words.substr(words.rfind('/') + 1));
       }
   }
-  if (kind == "ServiceAccount") names = liqo::reflection::pull_secrets_of(object);
+  if (kind == "ServiceAccount") names = liqo::core::reflection::pull_secrets_of(object);
   into.insert(names.begin(), names.end());
 }
 

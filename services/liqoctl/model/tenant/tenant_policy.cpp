@@ -18,8 +18,9 @@ namespace {
 
 namespace json = kube::json;
 namespace admission = liqo::core::admission;
-using admission::PolicyKey;
-using admission::PolicyValue;
+namespace core = liqo::core;
+using core::PolicyKey;
+using core::PolicyValue;
 using kube::Errc;
 using text::shown;
 
@@ -30,7 +31,7 @@ constexpr std::string_view twin_names = "twinNames";
 std::unexpected<kube::Failure> wrong(std::string text) { return kube::fail(Errc::invalid_input, std::move(text)); }
 
 const PolicyKey* find_key(std::string_view name) {
-  static const std::vector<PolicyKey> keys = admission::policy_keys();
+  static const std::vector<PolicyKey> keys = core::policy_keys();
   const auto found = std::ranges::find(keys, name, &PolicyKey::name);
   return found == keys.end() ? nullptr : &*found;
 }
@@ -206,7 +207,7 @@ kube::Result<void> set_number(json::object& policy, const Given& given) {
 kube::Result<const PolicyKey*> known_key(const Given& given) {
   if (const PolicyKey* key = find_key(given.key)) return key;
   return wrong(std::string(given.flag) + ": " + kube::in_quotes(given.key, max_shown) + " is no key of a policy" +
-               admission::nearest_policy_key(given.key));
+               core::nearest_policy_key(given.key));
 }
 
 kube::Result<void> allow(json::object& policy, const Given& given) {
@@ -349,7 +350,7 @@ kube::Result<void> apply(json::object& policy, const PolicyChange& change) {
 /// The keys of a stored policy, known or not. Errors: Errc::parse.
 kube::Result<json::object> read_keys(std::string_view annotation) {
   if (annotation.empty()) return json::object();
-  if (annotation.size() > admission::max_policy_bytes) return kube::fail(Errc::parse, "it is larger than 16 KiB");
+  if (annotation.size() > core::max_policy_bytes) return kube::fail(Errc::parse, "it is larger than 16 KiB");
   auto stored = kube::parse_json(annotation, 4);
   if (!stored) return kube::fail(Errc::parse, shown(stored.error().text(), max_shown));
   json::object* policy = stored->if_object();
@@ -448,7 +449,7 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   for (const auto& [key, value] : out.after) {
     if (find_key(key)) {
       known[key] = value;
-    } else if (admission::nearest_policy_key(key).empty()) {
+    } else if (core::nearest_policy_key(key).empty()) {
       out.unknown.push_back(kube::in_quotes(key, max_shown));
     } else {
       misspelt[key] = value;
@@ -456,10 +457,10 @@ kube::Result<ChangedPolicy> change_policy(std::string_view annotation, const Pol
   }
   if (!misspelt.empty()) return refuse_misspelt(json::serialize(misspelt));
   const std::string text = out.text();
-  if (text.size() > admission::max_policy_bytes)
+  if (text.size() > core::max_policy_bytes)
     return wrong("the policy would have " + std::to_string(text.size()) + " bytes, and no more than " +
-                 std::to_string(admission::max_policy_bytes) + " are read");
-  if (const auto read = admission::read_pod_policy(json::serialize(known)); !read)
+                 std::to_string(core::max_policy_bytes) + " are read");
+  if (const auto read = core::read_pod_policy(json::serialize(known)); !read)
     return wrong("the policy could not be read: " + shown(read.error().text()) +
                  ": correct it, or take that key away with --unset");
   // With a policy that could not be read, nothing was allowed.
@@ -492,7 +493,7 @@ PolicyFields policy_fields(const json::object& policy) {
 
 std::string policy_in_words(std::string_view annotation, std::size_t max) {
   if (annotation.empty()) return "default";
-  const auto read = admission::read_pod_policy(annotation);
+  const auto read = core::read_pod_policy(annotation);
   if (!read) return cut_with_mark("✖ " + shown(read.error().text()), max);
   std::vector<std::string> keys;
   const auto policy = kube::parse_json(annotation);

@@ -5,7 +5,7 @@
 #include "core/reflection/forge.hpp"
 #include "liqo/api/names.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 constexpr std::array<std::string_view, 3> fields = {"data", "binaryData", "immutable"};
@@ -45,4 +45,4 @@ extern const ReflectedKind configmap{
     .surplus = [](const kube::Object& live, const kube::Object& wanted) { return surplus_data(live, wanted, maps); },
 };
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

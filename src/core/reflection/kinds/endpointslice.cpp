@@ -11,7 +11,7 @@
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
@@ -192,4 +192,4 @@ extern const ReflectedKind endpointslice{
     .compare = compare,
 };
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -5,7 +5,7 @@
 #include "core/reflection/references.hpp"
 #include "liqo/api/kinds.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
@@ -95,4 +95,4 @@ extern const ReflectedKind ingress{
     .compare = compare,
 };
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

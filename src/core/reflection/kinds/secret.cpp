@@ -6,7 +6,7 @@
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 constexpr std::array<std::string_view, 3> fields = {"data", "type", "immutable"};
@@ -62,4 +62,4 @@ extern const ReflectedKind secret{
     .surplus = [](const kube::Object& live, const kube::Object& wanted) { return surplus_data(live, wanted, maps); },
 };
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

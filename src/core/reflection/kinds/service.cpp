@@ -6,7 +6,7 @@
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/names.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
@@ -149,4 +149,4 @@ extern const ReflectedKind service{
     .compare = compare,
 };
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

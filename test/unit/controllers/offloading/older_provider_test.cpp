@@ -102,7 +102,7 @@ TEST_CASE("a priority class that the provider maps is not missed at home") {
   Offloading world;
   create_pod(world, {{"priorityClassName", "high"}});
   REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
-  const auto policy = core::admission::read_pod_policy(R"({"priorityClasses": {"*": "tenants"}})");
+  const auto policy = core::read_pod_policy(R"({"priorityClasses": {"*": "tenants"}})");
   REQUIRE(policy);
   kube::Object remote = core::forge_provider_pod(*world.at_milan(kinds::shadow_pods, "web"), nullptr, *policy);
   remote.mutable_spec()["nodeName"] = "worker";

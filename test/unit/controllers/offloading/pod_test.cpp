@@ -516,9 +516,9 @@ TEST_CASE("what liqod is told of kinds and keys holds where no template says oth
   controllers::Settings settings;
   settings.reflection.not_reflected.labels = {"team"};
   settings.reflection.not_reflected.annotations.clear();
-  settings.reflection.kinds.set(*reflection::find_reflected_kind("ConfigMap"), {.workers = 0});
-  settings.reflection.kinds.set(*reflection::find_reflected_kind("Service"),
-                                {.selection = reflection::SelectionPolicy::allow_list});
+  settings.reflection.kinds.set(*core::reflection::find_reflected_kind("ConfigMap"), {.workers = 0});
+  settings.reflection.kinds.set(*core::reflection::find_reflected_kind("Service"),
+                                {.selection = core::reflection::SelectionPolicy::allow_list});
   world.start(settings);
   const auto make = [&](const kube::Resource& resource, std::string_view name, std::string_view annotation) {
     kube::Object out = kube::Object::make(resource, {shop, std::string(name)});

@@ -202,6 +202,24 @@ TEST_CASE("pods whose Quota is gone are ended after a while, and Pods that were 
   CHECK(milan.has(kinds::shadow_pods, milan.uncounted));
 }
 
+TEST_CASE("a Quota that comes back keeps the pods that were not ended before, even if its watch is late") {
+  Provider milan;
+  milan.start();
+  milan.pass(1min);
+  milan.withdraw();
+  milan.pass(5s);
+  kube::Object later = kube::Object::make(kinds::shadow_pods, {"shop-rome", "later"});
+  later.set_label(api::labels::reflection_origin, "rome");
+  later.set_label(api::labels::creator_user, "pool-1f00");
+  milan.apply(kinds::shadow_pods, later);
+  REQUIRE(milan.reaches([&] { return !milan.has(kinds::shadow_pods, milan.counted); }));
+  // A list shows the Quota, the watch does not for a long time.
+  milan.link.set_faults({.stalled = 1, .stalled_by = 24h});
+  milan.grant();
+  milan.pass(20s);
+  CHECK(milan.has(kinds::shadow_pods, later.key()));
+}
+
 TEST_CASE("pods of a drained Quota are ended at once, those of others stay") {
   Provider milan;
   milan.start();

@@ -5,7 +5,7 @@
 
 #include "controllers/reflection/contents.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 const kube::Resource& kind = kube::resources::config_maps;
@@ -148,4 +148,4 @@ TEST_CASE("content of a peer takes half of its account at most") {
   CHECK(account->held() == 45);
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -7,7 +7,7 @@
 
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 TEST_CASE("what is added to each version of a copy has it written once more, and not for ever") {
   World w;
@@ -140,4 +140,4 @@ TEST_CASE("what cannot be given back is not applied where somebody else has the 
   }
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

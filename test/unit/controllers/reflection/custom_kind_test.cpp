@@ -2,11 +2,12 @@
 #include "core/reflection/custom_resource.hpp"
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
-const reflection::ReflectedKind& widgets() {
-  return reflection::custom_kind({.plural = "widgets", .group = "example.org", .brings_status = true}, "v1", "Widget");
+const core::reflection::ReflectedKind& widgets() {
+  return core::reflection::custom_kind({.plural = "widgets", .group = "example.org", .brings_status = true}, "v1",
+                                       "Widget");
 }
 
 struct Widgets : World {
@@ -275,8 +276,8 @@ TEST_CASE("a policy that changes while a status is written holds") {
   w.home_write = [] { return kube::Duration(10s); };
   w.report(w.milan, "shop-rome", "one", {{"phase", "Ready"}});
   w.pass(5s);
-  w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list, .workers = 4});
+  w.reflector.set_policy({.selection = core::reflection::SelectionPolicy::allow_list, .workers = 4});
   CHECK(w.reaches([&] { return !w.there("one"); }, 60s));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -8,7 +8,8 @@ namespace {
 using namespace std::chrono_literals;
 
 const kube::Resource& widgets() {
-  return reflection::custom_kind({.plural = "widgets", .group = "example.org", .brings_status = true}, "v1", "Widget")
+  return core::reflection::custom_kind({.plural = "widgets", .group = "example.org", .brings_status = true}, "v1",
+                                       "Widget")
       .resource;
 }
 

@@ -10,10 +10,10 @@
 #include "liqo/api/kinds.hpp"
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 /// Rome's knowledge of its addresses.
-struct TestHome final : core::HomeEndpoints {
+struct TestHome final : core::reflection::HomeEndpoints {
   bool known = true;
   std::set<std::string> unreachable;
 
@@ -60,4 +60,4 @@ struct Endpoints {
   const json::array nothing;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

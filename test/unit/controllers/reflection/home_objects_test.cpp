@@ -8,7 +8,7 @@
 
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 TEST_CASE("a list of home that is behind the last one takes no copies away") {
   World w("Secret");
@@ -80,4 +80,4 @@ TEST_CASE("where all Secrets of a namespace are reflected they are read by one l
   CHECK(lists == 1);
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

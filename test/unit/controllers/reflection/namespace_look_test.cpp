@@ -9,7 +9,7 @@
 
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 TEST_CASE("nothing is watched at the provider, and at rest little is asked") {
   World w;
@@ -179,4 +179,4 @@ TEST_CASE("while many namespaces get their first copies, others are compared les
   CHECK(compared >= before + 3);
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -9,14 +9,14 @@
 #include "kube/testing/tree.hpp"
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 namespace {
 
 NamespaceContext context_of(World& w) {
   return {
       {{w.simulator.executor(), w.simulator.clock(), w.random, w.metrics}, w.home, w.milan_api, w.stores, w.recorder},
-      *reflection::find_reflected_kind("Secret"),
-      reflection::SelectionPolicy::deny_list,
+      *core::reflection::find_reflected_kind("Secret"),
+      core::reflection::SelectionPolicy::deny_list,
       forging()};
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("all objects are wanted by the policy, or by a namespace that is not u
   World w("Secret");
   NamespaceContext context = context_of(w);
   ReferredObjects referred(context);
-  using reflection::SelectionPolicy;
+  using core::reflection::SelectionPolicy;
   CHECK_FALSE(referred.takes_all());
   CHECK(referred.want_all(true));
   CHECK_FALSE(referred.want_all(true));
@@ -98,12 +98,12 @@ TEST_CASE("under an AllowList nothing refers to Secrets for the provider") {
   create("allowed", {{"liqo.io/allow-reflection", "true"}});
   w.reflector.set_references("shop", {"used", "allowed"});
   REQUIRE(w.reaches([&] { return has("used") && has("allowed"); }, 5s));
-  w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list});
+  w.reflector.set_policy({.selection = core::reflection::SelectionPolicy::allow_list});
   CHECK(w.reaches([&] { return !has("used"); }, 5s));
   w.pass(10min);
   CHECK(has("allowed"));
   CHECK_FALSE(has("used"));
-  w.reflector.set_policy({.selection = reflection::SelectionPolicy::deny_list});
+  w.reflector.set_policy({.selection = core::reflection::SelectionPolicy::deny_list});
   CHECK(w.reaches([&] { return has("used"); }, 5s));
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("all Secrets of a namespace go where the policy says so, or its pods s
   create("allowed", "liqo.io/allow-reflection");
   create("skipped", "liqo.io/skip-reflection");
   create("token", nullptr, "kubernetes.io/service-account-token");
-  using reflection::SelectionPolicy;
+  using core::reflection::SelectionPolicy;
   const auto say = [&](SelectionPolicy policy) { w.reflector.set_policy({.selection = policy}); };
   const auto stay = [&](bool stays) { w.reflector.set_references("shop", {}, stays); };
   REQUIRE(w.reaches([&] { return has("allowed"); }, 5s));
@@ -158,7 +158,7 @@ TEST_CASE("all Secrets of a namespace go where the policy says so, or its pods s
 TEST_CASE("where no longer all Secrets are wanted, copies stay for as long as those that nothing refers to any more") {
   World w("Secret");
   const kube::Resource& secrets = kube::resources::secrets;
-  using reflection::SelectionPolicy;
+  using core::reflection::SelectionPolicy;
   REQUIRE(w.rome.create(secrets, {{"metadata", json::object{{"name", "plain"}, {"namespace", "shop"}}}}, actor));
   const auto has = [&] { return w.milan.get(secrets, {"shop-rome", "plain"}) != nullptr; };
   for (const bool by_policy : {true, false}) {
@@ -261,4 +261,4 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
   CHECK(w.to_milan.requests() + w.to_rome.requests() - asked <= 90);
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

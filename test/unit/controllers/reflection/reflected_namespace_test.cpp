@@ -10,7 +10,7 @@
 #include "liqo/api/kinds.hpp"
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 TEST_CASE("endpoints that change on and on are followed after a moment, then once a second, to where they end") {
   Endpoints e;
@@ -74,7 +74,7 @@ TEST_CASE("what is asked for while nobody runs this, or not all is known, is not
     return tree ? kube::object_at(*tree, {"metadata", "labels"}) : json::object();
   };
   REQUIRE(w.reaches([&] { return labels().contains("team"); }));
-  core::ForgingContext forging = reflector::forging();
+  core::ForgingContext forging = controllers::forging();
   forging.patch.labels_not_reflected = {"team"};
   w.reflector.set_forging(forging);
   CHECK(w.reaches([&] { return !labels().contains("team") && labels().contains("tier"); }, 10s));
@@ -136,4 +136,4 @@ TEST_CASE("endpoints are copied once all is known that decides about them, and f
   CHECK(e.world.reaches([&] { return !e.endpoint() && !e.copy; }, 5s));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

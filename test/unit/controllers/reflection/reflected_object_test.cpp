@@ -11,7 +11,7 @@
 #include "liqo/api/kinds.hpp"
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 TEST_CASE("a copy follows its object, by one write for each change") {
   World w;
@@ -256,4 +256,4 @@ TEST_CASE("where the first object meets one of somebody else, the next ones are 
   CHECK(w.reaches([&] { return w.at_milan("taken") == "ours"; }, 30s));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -14,7 +14,7 @@
 #include "kube/testing/link/sim_link.hpp"
 #include "kube/testing/sim/simulator.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 namespace json = kube::json;
 using namespace std::chrono_literals;
@@ -57,12 +57,13 @@ class Rewriting final : public kube::net::Transport {
 };
 
 struct World {
-  explicit World(std::string_view reflected = "ConfigMap", core::ForgingContext forging = reflector::forging())
-      : World(*reflection::find_reflected_kind(reflected), std::move(forging)) {}
-  explicit World(const reflection::ReflectedKind& reflected, core::ForgingContext forging = reflector::forging())
+  explicit World(std::string_view reflected = "ConfigMap", core::ForgingContext forging = controllers::forging())
+      : World(*core::reflection::find_reflected_kind(reflected), std::move(forging)) {}
+  explicit World(const core::reflection::ReflectedKind& reflected,
+                 core::ForgingContext forging = controllers::forging())
       : simulator(1),
         random(2),
-        reflector(reflected, reflection::SelectionPolicy::deny_list, std::move(forging),
+        reflector(reflected, core::reflection::SelectionPolicy::deny_list, std::move(forging),
                   {{simulator.executor(), simulator.clock(), random, metrics},
                    home,
                    milan_api,
@@ -143,4 +144,4 @@ struct World {
   std::unique_ptr<kube::async::TaskGroup> term;
 };
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

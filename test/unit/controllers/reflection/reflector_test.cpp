@@ -9,7 +9,7 @@
 
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 TEST_CASE("who leads next writes nothing that is right, and removes what is left over") {
   World w;
@@ -60,7 +60,7 @@ TEST_CASE("what is left out of copies may change") {
     return tree ? kube::object_at(*tree, {"metadata", "labels"}) : json::object();
   };
   REQUIRE(w.reaches([&] { return labels().contains("team"); }));
-  core::ForgingContext forging = reflector::forging();
+  core::ForgingContext forging = controllers::forging();
   forging.patch.labels_not_reflected = {"team"};
   w.reflector.set_forging(forging);
   CHECK(w.reaches([&] { return !labels().contains("team") && labels().contains("tier"); }, 5s));
@@ -80,7 +80,7 @@ TEST_CASE("which objects are reflected may change, also while they are being wri
   const auto has = [&](const std::string& name) { return w.at_milan(name) != "(none)"; };
   const std::string root_ca = "kube-root-ca.crt.rome";
   REQUIRE(w.reaches([&] { return has("allowed") && has("plain") && has(root_ca); }, 5s));
-  w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list, .workers = 1});
+  w.reflector.set_policy({.selection = core::reflection::SelectionPolicy::allow_list, .workers = 1});
   CHECK(w.reaches([&] { return !has("plain"); }, 5s));
   w.create("later", "x");
   w.pass(1min);
@@ -89,7 +89,7 @@ TEST_CASE("which objects are reflected may change, also while they are being wri
   CHECK_FALSE(has("later"));
   CHECK_FALSE(has("skipped"));
   // One worker for all of a namespace does as well.
-  w.reflector.set_policy({.selection = reflection::SelectionPolicy::deny_list, .workers = 1});
+  w.reflector.set_policy({.selection = core::reflection::SelectionPolicy::deny_list, .workers = 1});
   CHECK(w.reaches([&] { return has("plain") && has("later"); }, 5s));
   // Work that is under way when the policy changes follows the new one.
   for (int round = 0; round < 20; ++round) {
@@ -97,11 +97,11 @@ TEST_CASE("which objects are reflected may change, also while they are being wri
     const std::string name = "racing-" + std::to_string(round);
     w.create(name, "x");
     w.pass(std::chrono::milliseconds(round));
-    w.reflector.set_policy({.selection = reflection::SelectionPolicy::allow_list});
+    w.reflector.set_policy({.selection = core::reflection::SelectionPolicy::allow_list});
     CHECK(w.reaches([&] { return !w.reflector.is_busy() && !has(name); }, 10s));
     w.pass(100ms);
     CHECK_FALSE(has(name));
-    w.reflector.set_policy({.selection = reflection::SelectionPolicy::deny_list});
+    w.reflector.set_policy({.selection = core::reflection::SelectionPolicy::deny_list});
     CHECK(w.reaches([&] { return has(name); }, 5s));
   }
   w.pass(10s);
@@ -135,7 +135,7 @@ TEST_CASE("who leads no more forgets what objects referred to") {
   std::vector<std::string> referred;
   World w("Ingress");
   w.reflector.on_references([&](const std::string&, const std::string&, auto secrets) { referred = secrets; });
-  REQUIRE(w.rome.create(reflection::find_reflected_kind("Ingress")->resource,
+  REQUIRE(w.rome.create(core::reflection::find_reflected_kind("Ingress")->resource,
                         {{"metadata", json::object{{"name", "web"}, {"namespace", "shop"}}},
                          {"spec", json::object{{"tls", json::array{json::object{{"secretName", "certificate"}}}}}}},
                         actor));
@@ -146,4 +146,4 @@ TEST_CASE("who leads no more forgets what objects referred to") {
   CHECK(w.reaches([&] { return !referred.empty(); }));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

@@ -213,7 +213,7 @@ TEST_CASE("all endpoints of a consumer are bounded, and what one gives up anothe
   }
   REQUIRE(milan.reaches([&] { return milan.server.list(kinds::endpoint_slices, twin).size() == 101; }, 5min));
   milan.pass(10min);
-  CHECK(milan.endpoints_in_all() == core::max_consumer_endpoints);
+  CHECK(milan.endpoints_in_all() == core::reflection::max_consumer_endpoints);
   CHECK(milan.events("AddressLeftOut").size() == 1);
   int with_most = -1;
   for (int slice = 0; slice <= 100 && with_most < 0; ++slice) {
@@ -221,8 +221,8 @@ TEST_CASE("all endpoints of a consumer are bounded, and what one gives up anothe
     if (made && kube::array_at(made->tree(), {"endpoints"}).size() == 100) with_most = slice;
   }
   (void)milan.server.remove(kinds::shadow_endpoint_slices, {twin, "web-" + std::to_string(with_most)}, {}, "consumer");
-  REQUIRE(milan.reaches([&] { return milan.endpoints_in_all() < core::max_consumer_endpoints; }));
-  CHECK(milan.reaches([&] { return milan.endpoints_in_all() == core::max_consumer_endpoints; }, 10min));
+  REQUIRE(milan.reaches([&] { return milan.endpoints_in_all() < core::reflection::max_consumer_endpoints; }));
+  CHECK(milan.reaches([&] { return milan.endpoints_in_all() == core::reflection::max_consumer_endpoints; }, 10min));
 }
 
 TEST_CASE("while the addresses of this cluster are not known, one look at a time is taken") {

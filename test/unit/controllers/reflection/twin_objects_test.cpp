@@ -8,7 +8,7 @@
 
 #include "reflector_fixture.hpp"
 
-namespace liqo::reflector {
+namespace liqo::controllers {
 
 TEST_CASE("a Secret of the provider that has the name of one at home is no copy of it, and one of the Go version is") {
   World w("Secret");
@@ -89,4 +89,4 @@ TEST_CASE("large objects are read in small pages") {
   CHECK(w.reaches([&] { return w.milan.list(kind).size() == 40; }, 1min));
 }
 
-}  // namespace liqo::reflector
+}  // namespace liqo::controllers

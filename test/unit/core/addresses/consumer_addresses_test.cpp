@@ -18,8 +18,8 @@ kube::Object configuration(std::string_view status = "True") {
 }
 
 /// A policy with these endpointCIDRs; null = it does not name any.
-kube::Result<admission::PodPolicy> policy(const char* ranges) {
-  admission::PodPolicy made;
+kube::Result<PodPolicy> policy(const char* ranges) {
+  PodPolicy made;
   if (ranges) made.endpoint_ranges = parse_ranges(ranges).value();
   return made;
 }
@@ -29,7 +29,7 @@ kube::Result<admission::PodPolicy> policy(const char* ranges) {
 TEST_CASE("endpoints have the addresses that are declared, and those that the network maps") {
   struct Case {
     const char* title;
-    kube::Result<admission::PodPolicy> policy;
+    kube::Result<PodPolicy> policy;
     const char* annotated;  // on the ForeignCluster; null = there is none
     std::vector<kube::Object> configurations;
     const char *of_declared, *of_network;  // what 10.1.0.5 and 10.10.0.1 become, "-" = left out

@@ -6,6 +6,7 @@
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;
+using liqo::core::read_pod_policy;
 using liqo::test::creating;
 using liqo::test::updating;
 namespace json = kube::json;

@@ -5,6 +5,8 @@
 #include <string>
 
 using namespace liqo::core::admission;
+using liqo::core::PodPolicy;
+using liqo::core::read_pod_policy;
 namespace json = kube::json;
 
 namespace {

@@ -16,6 +16,7 @@
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;
+using liqo::core::TwinKind;
 namespace json = kube::json;
 
 namespace {

@@ -13,6 +13,9 @@
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;
+using liqo::core::mapped_priority_class;
+using liqo::core::PodPolicy;
+using liqo::core::read_pod_policy;
 namespace json = kube::json;
 using liqo::test::object_of;
 

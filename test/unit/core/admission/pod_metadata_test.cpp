@@ -5,6 +5,7 @@
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;
+using liqo::core::PodPolicy;
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 
 namespace liqo::test {
 

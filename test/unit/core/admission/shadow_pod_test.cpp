@@ -5,6 +5,8 @@
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;
+using liqo::core::PodPolicy;
+using liqo::core::read_pod_policy;
 using liqo::test::creating;
 using liqo::test::updating;
 

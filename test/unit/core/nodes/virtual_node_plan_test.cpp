@@ -84,12 +84,12 @@ TEST_CASE("the pods of a closed node learn whether the provider says so, and a f
     bool looks_soon;
   };
   const Case cases[] = {
-      {Closed::no, {.is_closed = false, .is_told = false}, false},
-      {Closed::denied, {.is_closed = true, .is_told = true}, false},
-      {Closed::cordoned, {.is_closed = true, .is_told = true}, false},
-      {Closed::nothing_granted, {.is_closed = true, .is_told = true}, false},
-      {Closed::silent, {.is_closed = false, .is_told = false}, false},
-      {Closed::full, {.is_closed = true, .is_told = false}, true},
+      {Closed::no, {.is_closed = false, .is_reported = false}, false},
+      {Closed::denied, {.is_closed = true, .is_reported = true}, false},
+      {Closed::cordoned, {.is_closed = true, .is_reported = true}, false},
+      {Closed::nothing_granted, {.is_closed = true, .is_reported = true}, false},
+      {Closed::silent, {.is_closed = false, .is_reported = false}, false},
+      {Closed::full, {.is_closed = true, .is_reported = false}, true},
   };
   const kube::Object wanted = virtual_node(true), unwanted = virtual_node(false), node = own_node();
   for (const Case& c : cases) {

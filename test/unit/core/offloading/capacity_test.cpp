@@ -38,9 +38,9 @@ TEST_CASE("what is refused for lack of room is told from what is wrong with a po
        {hook + "quota liqo-tenant-rome/milan-1 has not enough cpu: asked 1, used 2 of 2, free 0",
         hook + "quota liqo-tenant-rome/milan-1 is cordoned: the provider takes no new pods; those that run go on",
         hook + "quota liqo-tenant-rome/milan-1 is drained: the provider takes no new pods, and those that run end",
-        hook + admission::refuse_stored({.objects = 20'000, .bytes = 0}, admission::PodPolicy{}),
-        hook + admission::refuse_stored({.objects = 0, .bytes = 1'000'000'000}, admission::PodPolicy{}),
-        hook + admission::refuse_stored({.objects = 20'000, .bytes = 0}, admission::PodPolicy{}, false),
+        hook + admission::refuse_stored({.objects = 20'000, .bytes = 0}, PodPolicy{}),
+        hook + admission::refuse_stored({.objects = 0, .bytes = 1'000'000'000}, PodPolicy{}),
+        hook + admission::refuse_stored({.objects = 20'000, .bytes = 0}, PodPolicy{}, false),
         hook + "quota liqo-tenant-rome/milan-1 has been withdrawn",
         hook + "there is no quota for user \"milan-1\" of cluster rome", hook + "user is cordoned",
         hook + "failed getting quota", hook + "peering cpu quota usage exceeded - free 2 / requested 2500m"})

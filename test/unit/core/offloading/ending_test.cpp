@@ -138,7 +138,7 @@ TEST_CASE("the provider ends the pod as the ShadowPod says, no later than it let
     pod.mutable_spec()["nodeName"] = "worker";
     pod.mutable_status()["phase"] = "Running";
     if (c.has >= 0) end_within(pod, c.has);
-    admission::PodPolicy policy;
+    PodPolicy policy;
     policy.max_termination_grace_seconds = c.most;
     const ShadowPlan plan = plan_shadow_pod({order, &pod}, {}, nullptr, policy);
     const auto* removal = std::get_if<shadow_action::RemovePod>(&plan);

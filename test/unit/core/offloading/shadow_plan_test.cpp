@@ -415,7 +415,7 @@ TEST_CASE("changes of the ShadowPod reach its pod, and what others put there sta
   newer.mutable_spec()["pod"] =
       parse_value(R"({"containers": [{"name": "main", "image": "img:v2"}], "activeDeadlineSeconds": 60,
     "tolerations": [{"key": "wanted", "operator": "Exists"}, {"key": "added", "operator": "Exists"}]})");
-  const admission::PodPolicy policy{.tolerations = {"wanted"}};
+  const PodPolicy policy{.tolerations = {"wanted"}};
   patch = plan_provider_pod_update(newer, pod, policy);
   REQUIRE(patch.has_value());
   CHECK(kube::object_at(*patch, {"spec"}) == parse_value(R"({"containers": [{"name": "main", "image": "img:v2"}],
@@ -450,13 +450,12 @@ TEST_CASE("the pod has the priority class that the policy makes of the consumer'
     if (*c.of_consumer) order.set_annotation("offloading.liqo.io/priority-class-name", c.of_consumer);
     for (const auto& [key, value] : parse_value(c.spec).get_object())
       order.mutable_spec()["pod"].as_object()[key] = value;
-    const kube::Object pod =
-        made(plan_shadow_pod({order, nullptr}, {}, nullptr, *admission::read_pod_policy(c.policy)));
+    const kube::Object pod = made(plan_shadow_pod({order, nullptr}, {}, nullptr, *read_pod_policy(c.policy)));
     CHECK(kube::string_at(pod.spec(), {"priorityClassName"}) == c.expected);
     CHECK(pod.annotation("offloading.liqo.io/left-out") == c.left_out);
     CHECK_FALSE(pod.has_annotation("offloading.liqo.io/priority-class-name"));
     for (const char* const number : {"priority", "preemptionPolicy"}) CHECK_FALSE(pod.spec().contains(number));
-    CHECK_FALSE(plan_provider_pod_update(order, pod, *admission::read_pod_policy(c.policy)).has_value());
+    CHECK_FALSE(plan_provider_pod_update(order, pod, *read_pod_policy(c.policy)).has_value());
   }
 }
 
@@ -478,8 +477,7 @@ TEST_CASE("what the policy does not let onto pods is left out, and named with th
   // Made, it is as it is wanted.
   CHECK_FALSE(plan_provider_pod_update(order, pod).has_value());
 
-  const admission::PodPolicy policy{
-      .always_pull_images = true, .annotations = {"sidecar.istio.io/*"}, .tolerations = {"pool"}};
+  const PodPolicy policy{.always_pull_images = true, .annotations = {"sidecar.istio.io/*"}, .tolerations = {"pool"}};
   const kube::Object allowed = made(plan_shadow_pod({order, nullptr}, {}, nullptr, policy));
   CHECK(allowed.annotation("sidecar.istio.io/inject") == "true");
   CHECK_FALSE(allowed.has_annotation("offloading.liqo.io/left-out"));

@@ -6,6 +6,9 @@
 #include "core/common/names.hpp"
 
 using namespace liqo::core::admission;
+using liqo::core::kept_annotations;
+using liqo::core::kept_tolerations;
+using liqo::core::PodPolicy;
 namespace json = kube::json;
 using Texts = std::vector<std::string>;
 

@@ -8,6 +8,15 @@
 #include "core/policy/order_table.hpp"
 
 using namespace liqo::core::admission;
+using liqo::core::leave_at_home;
+using liqo::core::leave_out_orders;
+using liqo::core::Metadata;
+using liqo::core::PodPolicy;
+using liqo::core::read_pod_policy;
+using liqo::core::take_out_notes;
+using liqo::core::twin_kind;
+using liqo::core::TwinKind;
+using liqo::core::who_obeys;
 using liqo::test::creating;
 using liqo::test::updating;
 namespace json = kube::json;

@@ -7,7 +7,7 @@
 
 #include "core/policy/pod_policy.hpp"
 
-namespace liqo::core::admission {
+namespace liqo::core {
 namespace {
 
 std::string_view sample_of(PolicyValue value) {
@@ -63,4 +63,4 @@ TEST_CASE("a key that nobody knows is refused with the nearest one, where one is
   CHECK(mistake_in("{\"" + std::string(9000, 'x') + "\":1}").size() < 150);
 }
 
-}  // namespace liqo::core::admission
+}  // namespace liqo::core

@@ -3,7 +3,7 @@
 
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 TEST_CASE("what is stored contains what is wanted, key by key") {
   struct Case {
@@ -76,4 +76,4 @@ TEST_CASE("the default compares all but the metadata") {
   CHECK(compare_contained(parse(R"({"metadata": {"name": "a"}, "spec": {"a": 2}})"), wanted) == Comparison::differs);
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

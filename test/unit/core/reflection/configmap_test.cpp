@@ -1,7 +1,7 @@
 // The particulars of ConfigMaps: their fields, the root CA, and immutable ones.
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 const ReflectedKind& kind() { return *find_reflected_kind("ConfigMap"); }
@@ -93,4 +93,4 @@ TEST_CASE("an immutable copy is replaced where its data changed") {
   }
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -4,7 +4,7 @@
 #include "core/namespaces/twin_quota.hpp"
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 namespace json = kube::json;
@@ -203,4 +203,4 @@ TEST_CASE("every kind keeps the contract of reflection") {
   }
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -5,7 +5,7 @@
 
 #include "../objects.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace testing;
@@ -76,7 +76,7 @@ TEST_CASE("of the first look counts what has happened since, of later ones what 
   CopyWarnings warnings(ten);
   CHECK_FALSE(warnings.is_news(warning("old", 3, "c1", ten - 1s), start));
   CHECK(warnings.is_news(warning("new", 4), start));
-  warnings.told(warning("new", 4), start);
+  warnings.note_reported(warning("new", 4), start);
   warnings.looked(5, start);
   CHECK_FALSE(warnings.is_news(warning("old", 3, "c1", ten - 1s), start));
   CHECK_FALSE(warnings.is_news(warning("new", 4), start));
@@ -91,7 +91,7 @@ TEST_CASE("what is postponed is news at the next look, and what was told then is
   CopyWarnings warnings(ten);
   warnings.postpone(warning("b", 6));
   warnings.postpone(warning("a", 4));
-  warnings.told(warning("c", 7), start);
+  warnings.note_reported(warning("c", 7), start);
   warnings.looked(9, start);
   CHECK(warnings.is_news(warning("a", 4), start));
   CHECK(warnings.is_news(warning("b", 6), start));
@@ -117,7 +117,7 @@ TEST_CASE("of one object and of one twin so much is told and no more") {
     for (int event = 0; event < 10; ++event) {
       const CopyWarning next = warning(std::to_string(object * 10 + event), 5, std::to_string(object));
       if (!warnings.is_news(next, start)) continue;
-      warnings.told(next, start);
+      warnings.note_reported(next, start);
       ++told;
       of_first += object == 0;
     }
@@ -127,4 +127,4 @@ TEST_CASE("of one object and of one twin so much is told and no more") {
   CHECK(warnings.is_news(warning("x", 6, "0"), start + 11min));
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

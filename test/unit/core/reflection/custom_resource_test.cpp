@@ -3,7 +3,7 @@
 
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 namespace json = kube::json;
@@ -163,4 +163,4 @@ TEST_CASE("what a cluster serves is read from its own documents") {
   CHECK(common_version(Versions{"v2"}, Versions{"v1"}).empty());
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -4,7 +4,7 @@
 #include "../objects.hpp"
 #include "core/addresses/network_configuration.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace testing;
@@ -58,13 +58,13 @@ struct Milan {
 
   ConsumerAddresses addresses() const {
     return ConsumerAddresses::of("rome", "liqo-tenant-rome",
-                                 {.policy = admission::read_pod_policy(policy),
+                                 {.policy = read_pod_policy(policy),
                                   .foreign_cluster = foreign_cluster ? &*foreign_cluster : nullptr,
                                   .configurations = configurations});
   }
   EndpointSlicePlan plan(const kube::Object& shadow, const kube::Object* live = nullptr) const {
     const ConsumerAddresses allowed = addresses();
-    const auto rules = admission::read_pod_policy(policy).value_or(admission::PodPolicy());
+    const auto rules = read_pod_policy(policy).value_or(PodPolicy());
     return plan_endpoint_slice(shadow, live,
                                {.consumer = consumer,
                                 .addresses = allowed,
@@ -139,7 +139,7 @@ TEST_CASE("a new ShadowEndpointSlice becomes an EndpointSlice of its own") {
           "targetRef": {"kind": "RemotePod", "namespace": "shop", "name": "web", "uid": "u"}}])"));
   CHECK(made.tree().at("ports") == parse_value(R"([{"name": "", "port": 80, "protocol": "TCP"}])"));
   CHECK(plan.left_out.empty());
-  CHECK(plan.told.empty());
+  CHECK(plan.left_out_words.empty());
 }
 
 TEST_CASE("what is as it should be is not written, and what somebody changed is") {
@@ -256,7 +256,8 @@ TEST_CASE("endpoints of a slice and of a consumer are bounded") {
   CHECK(plan.endpoints == 100);
   CHECK_FALSE(plan.crowded);
   CHECK(plan.left_out == R"x(["50 endpoints (one slice has 100 at most)"])x");
-  CHECK(plan.told.starts_with("50 of 150 addresses are left out here: 50 endpoints (one slice has 100 at most); "));
+  CHECK(plan.left_out_words.starts_with(
+      "50 of 150 addresses are left out here: 50 endpoints (one slice has 100 at most); "));
   milan.room = 3;
   plan = milan.plan(shadow(many));
   CHECK(addresses_of(plan) == Texts{"10.1.0.1", "10.1.0.2", "10.1.0.3"});
@@ -270,7 +271,7 @@ TEST_CASE("endpoints of a slice and of a consumer are bounded") {
   twice.push_back("10.1.0.6");
   plan = milan.plan(shadow(twice));
   CHECK(addresses_of(plan) == Texts{"10.1.0.5", "10.1.0.6"});
-  CHECK(plan.told.empty());
+  CHECK(plan.left_out_words.empty());
   // One address in two spellings is one.
   CHECK(addresses_of(milan.plan(shadow({"fd00:1::5", "fd00:1:0::5"}, "{}", "IPv6"))) == Texts{"fd00:1::5"});
   // Of an endpoint the first address counts.
@@ -332,7 +333,7 @@ TEST_CASE("addresses are judged one by one, as they are reached from here") {
     milan.configurations = each.configurations;
     const auto plan = milan.plan(shadow(each.given));
     CHECK(addresses_of(plan) == each.kept);
-    CHECK(plan.told.empty() == (each.given.size() == each.kept.size()));
+    CHECK(plan.left_out_words.empty() == (each.given.size() == each.kept.size()));
     CHECK(wanted_by(plan)->annotation("offloading.liqo.io/left-out") == plan.left_out);
   }
 }
@@ -358,7 +359,7 @@ TEST_CASE("what this cluster has itself, or no endpoint can have, is left out wh
     CAPTURE(address);
     const auto plan = milan.plan(shadow({"10.1.0.5", address}));
     CHECK(addresses_of(plan) == Texts{"10.1.0.5"});
-    CHECK(plan.told.starts_with("1 of 2 addresses are left out here: "));
+    CHECK(plan.left_out_words.starts_with("1 of 2 addresses are left out here: "));
   }
   for (const char* address :
        {"fd00:7::1", "fd00:ec2::254", "fe80::1", "::1", "ff02::1", "::ffff:10.1.0.5", "10.1.0.5"}) {
@@ -390,7 +391,7 @@ TEST_CASE("direct connections lead where this cluster reaches the third one, if 
   milan.denies_direct = true;
   plan = milan.plan(given);
   CHECK(addresses_of(plan) == Texts{"192.168.100.1"});
-  CHECK(plan.told.contains("10.20.0.1 (of a third cluster, to which this one denies direct connections)"));
+  CHECK(plan.left_out_words.contains("10.20.0.1 (of a third cluster, to which this one denies direct connections)"));
   milan.denies_direct = false;
   // Rome says which cluster they are in, so only what is declared for rome counts.
   milan.policy = R"({"endpointCIDRs": ["192.168.100.0/24"]})";
@@ -491,11 +492,12 @@ TEST_CASE("what is left out is named within bounds") {
   plan = milan.plan(shadow(many));
   CHECK(addresses_of(plan).empty());
   CHECK(plan.left_out.size() < 2'000);
-  CHECK(plan.told.size() < 1'000);
+  CHECK(plan.left_out_words.size() < 1'000);
+  CHECK(plan.left_out_words.starts_with(
+      "1500 of 1500 addresses are left out here: 500 endpoints (of one slice 1000 are looked "
+      "at), 8.1.0.1?xxx"));
   CHECK(
-      plan.told.starts_with("1500 of 1500 addresses are left out here: 500 endpoints (of one slice 1000 are looked "
-                            "at), 8.1.0.1?xxx"));
-  CHECK(plan.told.contains("endpointCIDRs in the annotation liqo.io/pod-policy of namespace liqo-tenant-rome"));
+      plan.left_out_words.contains("endpointCIDRs in the annotation liqo.io/pod-policy of namespace liqo-tenant-rome"));
 }
 
 TEST_CASE("what this cluster has is told when it changes, and is counted") {
@@ -524,4 +526,4 @@ TEST_CASE("what this cluster has is told when it changes, and is counted") {
   CHECK(HeldAddresses::of_node(nullptr) == HeldAddresses());
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

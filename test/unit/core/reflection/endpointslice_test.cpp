@@ -1,7 +1,7 @@
 // The particulars of EndpointSlices: which endpoints a provider gets, and by which addresses.
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 namespace json = kube::json;
@@ -180,4 +180,4 @@ TEST_CASE("a ShadowEndpointSlice without the label of reflection is somebody els
   CHECK(name_of(reflection.plan(nullptr, &remote)) == "Keep");
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -5,7 +5,7 @@
 
 #include "../objects.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 kube::Object configuration(std::string_view spec) {
@@ -48,4 +48,4 @@ TEST_CASE("with a network between the clusters pods are reached, and what has an
   CHECK(OutwardAddresses::of({}, declared) == OutwardAddresses::of({}, nothing));
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

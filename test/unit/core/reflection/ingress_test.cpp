@@ -1,7 +1,7 @@
 // The particulars of Ingresses: their classes, and what of their spec is copied.
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 kube::Object ingress(std::string_view spec, std::string_view annotations = "{}") {
@@ -84,4 +84,4 @@ TEST_CASE("lists of an Ingress are compared whole") {
   }
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -2,7 +2,7 @@
 
 #include <array>
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace json = kube::json;
 namespace {
 
@@ -121,4 +121,4 @@ std::string Reflection::change(const kube::Object& first, const kube::Object& se
   return name_of(plan(&second, &there));
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -9,11 +9,11 @@
 #include "core/reflection/home_endpoints.hpp"
 #include "core/reflection/kind.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 
 /// Where pods are called 10.200.0.0/16, the host 192.0.2.9 is 10.70.0.1 for the provider, and a pod in a third cluster,
 /// 10.62.9.9, is 10.70.0.5.
-struct HomeOfTests final : core::HomeEndpoints {
+struct HomeOfTests final : core::reflection::HomeEndpoints {
   std::map<std::string, std::string, std::less<>> services{{"web", ""}};  ///< by name: an annotation that is "true"
 
   std::string cluster_of(std::string_view node) const override;
@@ -74,4 +74,4 @@ struct Reflection {
   std::string change(const kube::Object& first, const kube::Object& second) const;
 };
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

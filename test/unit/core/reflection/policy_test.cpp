@@ -3,7 +3,7 @@
 
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 const ReflectedKind& kind(std::string_view name) { return *find_reflected_kind(name); }
@@ -194,4 +194,4 @@ TEST_CASE("a copy that an AllowList takes back is told of with the reason") {
         "liqo.io/allow-reflection is");
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

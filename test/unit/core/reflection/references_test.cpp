@@ -3,7 +3,7 @@
 
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -72,4 +72,4 @@ TEST_CASE("of one object a bounded number of references is read") {
   CHECK(of_pod(R"({"imagePullSecrets": [)" + secrets + "]}").size() == max_references);
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -5,7 +5,7 @@
 
 #include "../objects.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace testing;
@@ -50,4 +50,4 @@ TEST_CASE("what is left out of copies is what is said by the virtual node, by it
   CHECK(std::ranges::find(everywhere.annotations, "cloud.google.com/neg") != everywhere.annotations.end());
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

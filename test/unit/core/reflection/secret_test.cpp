@@ -1,7 +1,7 @@
 // The particulars of Secrets: their fields, what is immutable, and which are never reflected.
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 kube::Object secret(std::string_view type, std::string_view more = R"("data": {"key": "dmFsdWU="})") {
@@ -138,4 +138,4 @@ TEST_CASE("the tokens of pods are no copies of Secrets, in neither cluster") {
   CHECK(std::get<reflection_action::Keep>(kept).message.empty());
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

@@ -1,7 +1,7 @@
 // The particulars of Services: what is sent, what the provider chooses, and what cannot be changed in place.
 #include "objects.hpp"
 
-namespace liqo::reflection {
+namespace liqo::core::reflection {
 namespace {
 
 namespace json = kube::json;
@@ -245,4 +245,4 @@ TEST_CASE("what somebody changes of the copy of a Service is put right, and what
   }
 }
 
-}  // namespace liqo::reflection
+}  // namespace liqo::core::reflection

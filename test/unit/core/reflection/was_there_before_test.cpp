@@ -3,7 +3,7 @@
 
 #include "../objects.hpp"
 
-namespace liqo::core {
+namespace liqo::core::reflection {
 namespace {
 
 using namespace testing;
@@ -46,4 +46,4 @@ TEST_CASE("an object was there before if another manager had written it, or we w
   }
 }
 
-}  // namespace liqo::core
+}  // namespace liqo::core::reflection

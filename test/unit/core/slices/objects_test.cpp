@@ -3,8 +3,9 @@
 
 #include "../objects.hpp"
 #include "core/common/difference.hpp"
-#include "core/slices/local.hpp"
+#include "core/slices/local_slice.hpp"
 #include "core/slices/quota.hpp"
+#include "core/slices/slice_node.hpp"
 #include "core/slices/status.hpp"
 #include "kube/testing/tree.hpp"
 #include "liqo/api/quota.hpp"

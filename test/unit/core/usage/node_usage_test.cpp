@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace liqo::core::usage;
+using namespace liqo::core;
 
 constexpr std::uint64_t second = 1'000'000'000;
 

@@ -5,7 +5,7 @@
 
 namespace {
 
-using namespace liqo::core::usage;
+using namespace liqo::core;
 
 std::string filtered(std::initializer_list<const char*> lines) {
   OwnLines own([](const kube::ObjectKey& pod) { return pod == kube::ObjectKey{"shop", "web"} ? "u-web" : ""; },

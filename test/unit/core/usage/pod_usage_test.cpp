@@ -5,7 +5,7 @@
 
 namespace {
 
-using namespace liqo::core::usage;
+using namespace liqo::core;
 
 constexpr kube::WallTime now{std::chrono::milliseconds(1'700'000'000'000)};
 const kube::ObjectKey web{"shop", "web"};

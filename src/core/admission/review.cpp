@@ -1,4 +1,4 @@
-#include "core/common/review.hpp"
+#include "core/admission/review.hpp"
 
 #include "kube/base/printable.hpp"
 
