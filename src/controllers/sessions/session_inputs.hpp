@@ -19,8 +19,8 @@ namespace liqo::controllers {
 /// The inputs from which a session is made.
 struct SessionInputs {
   kube::Object secret;
-  core::ReflectionFilters left_out;    ///< labels and annotations that its pods do not get at the provider
-  std::vector<std::string> addresses;  ///< of the API server here, as the network module gives them
+  core::reflection::ReflectionFilters left_out;  ///< labels and annotations that its pods do not get at the provider
+  std::vector<std::string> addresses;            ///< of the API server here, as the network module gives them
   bool withholds_tokens;
   std::string credentials;  ///< a digest of the Secret
   std::string digest;       ///< of the VirtualNode and the other inputs
@@ -56,7 +56,7 @@ class SessionInputsReader {
     kube::InformerHandle secret;
     std::string secret_name;
     /// Labels and annotations that its pods do not get at the provider, once these are known.
-    std::optional<core::ReflectionFilters> left_out;
+    std::optional<core::reflection::ReflectionFilters> left_out;
     std::string tokens_withheld;  ///< why the VkOptionsTemplate withholds tokens; "" = it does not
   };
   /// Reads the VkOptionsTemplate into the entry. Returns what is missing if it is not known.
