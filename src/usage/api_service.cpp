@@ -162,9 +162,8 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
     log_.warn("deleted the APIService of consumers' usage, of which no API server could make use");
   } else {
     std::string trouble = kube::printable(trouble_of(*found));
-    log_.warn(
-        "deleted the APIService of consumers' usage for an hour: the API server does not reach what is behind it",
-        {{"error", trouble}});
+    log_.warn("deleted the APIService of consumers' usage for an hour: the API server does not reach what is behind it",
+              {{"error", trouble}});
     co_await report(
         "APIService " + key.name + " is deleted for an hour, because the API server does not reach it, and " +
         "Kubernetes removes no namespace meanwhile (" + trouble +

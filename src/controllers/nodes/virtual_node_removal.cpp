@@ -2,6 +2,7 @@
 #include "controllers/common/guarded_write.hpp"
 #include "controllers/common/older_namesake.hpp"
 #include "controllers/nodes/virtual_node.hpp"
+#include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/remove_object.hpp"
@@ -45,10 +46,9 @@ asio::awaitable<Outcome> VirtualNodeController::tear_down(kube::Object virtual_n
   auto node = nodes_->find(node_key);
   if (!node) {
     // A Node whose create got no answer may exist all the same, and nothing looks for it later.
-    auto live = co_await context_.home.api().get(kube::resources::nodes, node_key);
-    if (!live && !live.error().is_not_found())
-      co_return Outcome::retry(std::move(live.error()).in("looking for the Node"));
-    if (live) node = std::move(*live);
+    KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), kube::resources::nodes, node_key),
+                "looking for the Node");
+    node = std::move(live);
   }
   if (node && core::why_foreign(*node).empty()) {
     KUBE_CO_TRYV(co_await set_condition(key, {.type = "Node", .status = "Draining", .reason = "VirtualNodeDeleted"}));

@@ -60,8 +60,7 @@ ReplicationSession::ReplicationSession(core::ReplicationPeer peer, std::unique_p
       context_(context),
       link_(std::move(link)),
       guard_(peer_, home, context),
-      provider_api_(link_->transport(), context.clock, context.random, context.metrics,
-                    provider_api_settings(peer_.remote, context)),
+      provider_api_(make_provider_api(link_->transport(), peer_.remote, context)),
       budget_(std::move(budget)),
       stores_(budget_->stores,
               [this] {

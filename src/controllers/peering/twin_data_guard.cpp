@@ -185,8 +185,7 @@ asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::look(Round& roun
 
 asio::awaitable<kube::Result<core::StrayClaims>> TwinDataGuard::list_strays(ProviderLink& link,
                                                                             core::WithdrawnTwin twin) {
-  kube::Api provider(link.transport(), context_.clock, context_.random, context_.metrics,
-                     provider_api_settings(peer_.remote, context_));
+  kube::Api provider = make_provider_api(link.transport(), peer_.remote, context_);
   kube::ListOptions options{
       .selection = {.label_selector = kube::label_is(api::labels::reflection_origin, peer_.local)}, .limit = page_size};
   core::StrayClaims strays;

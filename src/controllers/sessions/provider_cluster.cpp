@@ -17,7 +17,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                                  kube::async::Slots& home_lists, std::function<bool()> may_begin, Context context)
     : home_(std::move(home)),
       context_(context),
-      provider_api_(link_, context.clock, context.random, context.metrics, provider_api_settings(home_.name, context)),
+      provider_api_(make_provider_api(link_, home_.name, context)),
       budget_(std::move(budget)),
       stores_(budget_->stores,
               [this] {
