@@ -54,9 +54,15 @@ def without(value: Any, keys: set[str]) -> Any:
     return [without(entry, keys) for entry in value] if isinstance(value, list) else value
 
 
+# Kubelets since 1.36 report these of every pod. At home they are those of pods that ask for amounts as a whole.
+OF_THE_WHOLE = ("resources", "allocatedResources")
+
+
 def comparable(pod: dict[str, Any]) -> dict[str, Any]:
     """The status without times, IDs and addresses, and without what Liqo itself says in conditions of its own."""
     status = without(pod["status"], PASSING | PLACES | {"observedGeneration"})
+    if "resources" not in pod["spec"]:
+        status = {key: value for key, value in status.items() if key not in OF_THE_WHOLE}
     conditions = {entry["type"]: entry for entry in status.get("conditions", [])}
     return {**status, "conditions": {name: entry for name, entry in conditions.items() if "liqo.io/" not in name}}
 
