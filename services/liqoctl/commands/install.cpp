@@ -272,7 +272,7 @@ void add_install(CommandLine& line) {
     return {};
   };
   app.option("platform", read,
-             "kubeadm, k3s or openshift: takes over what such a cluster reports of itself (ranges of pods)")
+             "kubeadm, k3s or openshift: takes over what it reports of itself (ranges of pods)")
       .type_name("PLATFORM");
   app.flag("--print", flags->print, "Print the manifests, and ask no cluster");
   app.flag("--dry-run", flags->dry_run, "Show what would change in the cluster; nothing is written");

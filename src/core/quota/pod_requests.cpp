@@ -1,6 +1,7 @@
 #include "core/quota/pod_requests.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/common/being_resized.hpp"
 
@@ -177,11 +178,21 @@ Resources pod_requests(const PodNeeds& needs) {
 }
 
 void settle(PodNeeds& needs, const PodAdditions& additions) {
+  std::optional<PodNeeds> late;
+  if (needs.pod && !additions.limit_ranges.empty()) late = needs;
   apply_defaults(needs);
   for (const Needs& defaults : additions.limit_ranges) apply_limit_range(needs, defaults);
   if (additions.overhead) needs.overhead = *additions.overhead;
   // The API server applies defaults again to what it reads from storage.
   apply_defaults(needs);
+  if (!late) return;
+  // API servers since 1.37 fill in the amounts of the pod as a whole only after the LimitRanges.
+  std::optional<Needs> whole = std::exchange(late->pod, std::nullopt);
+  apply_defaults(*late);
+  for (const Needs& defaults : additions.limit_ranges) apply_limit_range(*late, defaults);
+  late->pod = std::move(whole);
+  apply_defaults(*late);
+  raise(needs.pod->requests, late->pod->requests);
 }
 
 }  // namespace liqo::core

@@ -57,7 +57,8 @@ struct PodAdditions {
   std::optional<Resources> overhead;  ///< of its RuntimeClass
 };
 
-/// Makes the amounts those of the PodSpec as the API server will store it with these additions.
+/// Makes the amounts those of the PodSpec as the API server will store it with these additions. Kubernetes 1.37 has
+/// changed what a LimitRange does to the requests of a pod as a whole: the larger ones are taken.
 void settle(PodNeeds& needs, const PodAdditions& additions);
 
 }  // namespace liqo::core

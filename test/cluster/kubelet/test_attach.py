@@ -73,7 +73,10 @@ def test_run_on_a_terminal_gives_the_exit_code_of_the_shell(story: Story) -> Non
 
 
 def debugging(story: Story, *arguments: str) -> list[str]:
-    command = story.consumer.kubectl_command("-n", story.namespace, "debug", *arguments, f"--image={BUSYBOX_IMAGE}")
+    # kubectl's own profile, `general`, adds SYS_PTRACE since 1.36.
+    profile = () if any("--profile" in one for one in arguments) else ("--profile=baseline",)
+    debug = ("debug", *profile, *arguments, f"--image={BUSYBOX_IMAGE}")
+    command = story.consumer.kubectl_command("-n", story.namespace, *debug)
     return story.consumer.space.entering(command)
 
 

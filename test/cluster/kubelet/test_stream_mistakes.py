@@ -46,7 +46,7 @@ def test_what_cannot_be_executed_says_why_in_a_sentence(story: Story, tmp_path: 
     assert b'"tar"' in as_on_a_node(story, "cp", tmp_path / "file", "one:/tmp/file").stderr
     assert b"nobody is not valid" in as_on_a_node(story, "exec", "one", "-c", "nobody", "--", "true").stderr
     assert b"nobody is not valid" in as_on_a_node(story, "logs", "one", "-c", "nobody").stderr
-    assert b"nobody not found" in as_on_a_node(story, "attach", "one", "-c", "nobody").stderr
+    assert b"nobody is not valid" in as_on_a_node(story, "attach", "one", "-c", "nobody").stderr
     assert b"/no/such/program" in as_on_a_node(story, "exec", "one", "--", "/no/such/program").stderr
     story.wait_local("waits", lambda pod: pod["status"].get("initContainerStatuses"), "to begin")
     assert b"main" in as_on_a_node(story, "exec", "waits", "-c", "main", "--", "true").stderr

@@ -77,6 +77,8 @@ def says_why(story: Story, *command: object) -> str:
     done = kubectl(story, *command)
     words = done.stderr.decode()
     assert done.returncode != 0 and "does not run at cluster milan: " in words, done
+    # API servers since 1.36 put that before what a kubelet answers to an upgrade.
+    words = words.replace("Internal error occurred: unable to upgrade connection: ", "")
     assert "Internal error" not in words and "could not find" not in words, words
     return words
 

@@ -91,6 +91,11 @@ TEST_CASE("LimitRange and RuntimeClass are applied before a pod is counted") {
   settle(needs, {.limit_ranges = {*defaults}, .overhead = Resources{{"cpu", *kube::Quantity::parse("100m")}}});
   CHECK(text(pod_demand(needs, Counting::exact)) ==
         R"({"cpu":"3100m","ephemeral-storage":"2Gi","memory":"128Mi","pods":"1"})");
+  // Until Kubernetes 1.36 the pod as a whole would request 1 cpu here, since 1.37 it is 3.
+  PodNeeds whole = needs_of(R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}},{"name":"b"}],
+                                "resources":{"limits":{"cpu":"4"}}})");
+  settle(whole, {.limit_ranges = {*defaults}});
+  CHECK(text(pod_requests(whole)) == R"({"cpu":"3","ephemeral-storage":"2Gi","memory":"128Mi"})");
 }
 
 TEST_CASE("a pod holds what its node has set aside for it, also while it shrinks") {
