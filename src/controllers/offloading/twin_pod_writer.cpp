@@ -20,9 +20,15 @@ TwinPodWriter::TwinPodWriter(Context context, BoundedTwins& bounded, OrderMemori
 
 asio::awaitable<kube::Result<void>> TwinPodWriter::release(const kube::Object& pod, bool confirm_first) {
   const kube::ObjectKey key = pod.key();
-  const std::string uid(pod.uid());
-  // The watch shows when it is gone; a second patch would find nothing.
-  if (!core::is_tracked(pod) || released_[key] == uid) co_return kube::Result<void>();
+  if (!core::is_tracked(pod)) {
+    released_.erase(key);
+    co_return kube::Result<void>();
+  }
+  // The watch shows when it is gone; a second patch would find nothing. A restored database has the finalizer again, in
+  // another version of the same pod.
+  std::string version(pod.resource_version());
+  if (const auto done = released_.find(key); done != released_.end() && done->second == version)
+    co_return kube::Result<void>();
   kube::Api& home = context_.home.api();
   if (confirm_first) {
     KUBE_CO_TRY(live, co_await kube::find_live(home, api::kinds::shadow_pods, key), "reading the ShadowPod of a pod");
@@ -33,7 +39,7 @@ asio::awaitable<kube::Result<void>> TwinPodWriter::release(const kube::Object& p
       kube::resources::pods, key, {kube::PatchType::strategic_merge, kube::json::serialize(core::release_patch(pod))});
   if (!patched && !patched.error().is_not_found())
     co_return kube::fail(std::move(patched.error()), "releasing the pod");
-  if (patched) released_[key] = uid;
+  if (patched) released_[key] = std::move(version);
   // The last finalizer of a deleted pod ends it: the answer would bring it back into the cache.
   if (patched && !patched->is_deleting()) pods_->observe(std::move(*patched));
   co_return kube::Result<void>();

@@ -42,7 +42,7 @@ class TwinPodWriter {
   BoundedTwins& bounded_;
   OrderMemories& memories_;
   kube::InformerHandle pods_;
-  std::unordered_map<kube::ObjectKey, std::string> released_;  ///< UIDs of released pods that are still in the cache
+  std::unordered_map<kube::ObjectKey, std::string> released_;  ///< versions of pods that the cache has, and we released
 };
 
 }  // namespace liqo::controllers

@@ -133,7 +133,7 @@ def test_debug_makes_a_copy_of_a_pod(story: Story) -> None:
 
 
 def test_debug_of_a_virtual_node_is_refused_in_one_sentence(story: Story) -> None:
-    done = run([*debugging(story, "-i", f"node/{story.peering.node}"), "--", "true"])
+    done = run([*debugging(story, "-i", "--profile=general", f"node/{story.peering.node}"), "--", "true"])
     assert done.returncode != 0
     assert b"is virtual and has no files, processes or network to look at" in done.stderr, done.stderr
 

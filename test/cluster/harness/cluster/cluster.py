@@ -133,8 +133,7 @@ class Cluster:
         return copy
 
     def restore(self, snapshot: Path) -> None:
-        """Goes back to a snapshot, as the manual of Kubernetes says: everything is stopped, and started on the copy.
-        A kubelet since 1.36 keeps what it knew of pods, if it is newer than what the copy has, for as long as it runs."""
+        """Goes back to a snapshot, as the manual of Kubernetes says: everything is stopped, and started on the copy."""
         clients = ("kube-controller-manager", "kube-scheduler", "kwok", "kubelet")
         others = [name for name in self.processes if name.startswith(clients)]
         for component in (*others, "kube-apiserver", "etcd"):

@@ -217,6 +217,19 @@ TEST_CASE("the record that waits does not undo how the pod has ended") {
   CHECK(milan.recorded() == "Failed");
 }
 
+TEST_CASE("a pod that has its finalizer again, as in a restored database, is released again") {
+  Provider milan;
+  milan.order_and_run("Never");
+  const auto finalizers = milan.pod()->metadata().at("finalizers");
+  milan.set_phase("Succeeded");
+  const auto is_free = [&] { return kube::array_at(milan.pod()->metadata(), {"finalizers"}).empty(); };
+  REQUIRE(milan.reaches(is_free));
+  milan.change(resources::pods, key, "",
+               [&](json::object& next) { next["metadata"].as_object()["finalizers"] = finalizers; });
+  CHECK_FALSE(is_free());
+  CHECK(milan.reaches(is_free));
+}
+
 TEST_CASE("a pod of which the watch shows too late how it has ended is recorded, and not made again") {
   Provider milan;
   milan.order_and_run("OnFailure");
