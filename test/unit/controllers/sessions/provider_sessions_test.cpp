@@ -357,10 +357,11 @@ TEST_CASE("a connection that goes on with new credentials keeps the session, its
                  [&](json::object& next) { next["data"] = json::object{{"kubeconfig", kube::encode_base64(text)}}; });
     world.pass(1s);
   };
-  const auto lists = line.lists.size(), watches = line.watches.size();
+  const auto lists = TwoNodes::of_pods(line.lists);
+  const auto watches = line.watches.size();
   renew("new");
   CHECK(line.renewals == 1);
-  CHECK(line.lists.size() == lists);
+  CHECK(TwoNodes::of_pods(line.lists) == lists);
   CHECK(line.watches.size() == watches);
   world.change_at_milan("web", "status", [](json::object& next) { next["status"].as_object()["message"] = "fine"; });
   CHECK(world.reaches([&] { return kube::string_at(world.local("web")->status(), {"message"}) == "fine"; }));
