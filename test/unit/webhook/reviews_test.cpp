@@ -469,7 +469,7 @@ TEST_CASE("what a consumer writes may be as large as its policy and the number o
        {"/validate/twin-objects", "/validate/shadowendpointslices", "/validate/services", "/validate/ingresses"}) {
     CAPTURE(path);
     CHECK(ask(path, 9'000) == "");
-    CHECK(ask(path, 9'500).contains("hold 10 objects none of"));
+    CHECK(ask(path, 9'500).contains("hold 10 objects, none of"));
   }
   CHECK(ask("/validate/persistentvolumeclaims", 9'500) != "");
 }
