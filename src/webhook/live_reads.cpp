@@ -113,7 +113,7 @@ asio::awaitable<Result<void>> LiveReads::read(const Selection& selection, Listin
 asio::awaitable<Result<std::optional<kube::Object>>> LiveReads::find(kube::Resource resource, kube::ObjectKey key,
                                                                      const Hold& hold) {
   if (!hold(one_object)) co_return std::unexpected(no_room());
-  co_return co_await kube::find_live(api_, std::move(resource), std::move(key));
+  co_return co_await kube::find_live(api_, resource, std::move(key));
 }
 
 }  // namespace liqo::webhook
