@@ -17,6 +17,8 @@ namespace json = kube::json;
 using core::ApiServiceStep;
 
 const kube::ObjectKey key{"", std::string(core::metrics_api_service)};
+/// How often the Service is looked for that is to say what is wrong.
+constexpr kube::Duration untold = std::chrono::seconds(10);
 /// Where API servers say where they are.
 const kube::ObjectKey api_servers_key{"default", "kubernetes"};
 
@@ -62,7 +64,7 @@ ApiServiceKeeper::ApiServiceKeeper(ApiServiceContext context)
 
 asio::awaitable<void> ApiServiceKeeper::run() {
   memory_ = {};
-  told_no_front_proxy_ = false;
+  is_told_no_front_proxy_ = false;
   controller_.enqueue({.object = key});
   co_await controller_.run();
 }
@@ -108,11 +110,16 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   const core::ApiServicePlan plan = core::plan_api_service(look, memory_, context_.clock.now());
   KUBE_CO_TRYV(co_await carry_out(plan.step, std::move(found)));
   memory_ = plan.memory;
-  if (!std::exchange(told_no_front_proxy_, !look.has_front_proxy) && !look.has_front_proxy)
-    co_await tell(
+  if (look.has_front_proxy) {
+    is_told_no_front_proxy_ = false;
+  } else if (!is_told_no_front_proxy_) {
+    is_told_no_front_proxy_ = co_await tell(
         "consumers see no metrics of their pods, because the API server has no front-proxy CA, by which it would show "
         "that it asks: start it with --requestheader-client-ca-file and --proxy-client-cert-file, or set "
         "metricAgent.enabled=false");
+    // An installer may make the Service after everything else.
+    if (!is_told_no_front_proxy_) co_return kube::Outcome::again_after(untold);
+  }
   co_return plan.again ? kube::Outcome::again_after(*plan.again) : kube::Outcome::done();
 }
 
@@ -175,11 +182,12 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
   co_return kube::Result<void>();
 }
 
-asio::awaitable<void> ApiServiceKeeper::tell(std::string sentence) {
+asio::awaitable<bool> ApiServiceKeeper::tell(std::string sentence) {
   const auto service = co_await context_.leader_api.get(kube::resources::services,
                                                         {context_.ns, std::string(core::metric_agent_service)});
-  if (service)
-    context_.events.warning(*service, kube::resources::services, api::reasons::figures_not_served, std::move(sentence));
+  if (!service) co_return false;
+  context_.events.warning(*service, kube::resources::services, api::reasons::figures_not_served, std::move(sentence));
+  co_return true;
 }
 
 }  // namespace liqo::usage

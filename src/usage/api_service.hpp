@@ -48,14 +48,14 @@ class ApiServiceKeeper {
   asio::awaitable<kube::Result<void>> carry_out(core::ApiServiceStep step, std::optional<kube::Object> found);
   asio::awaitable<kube::Result<void>> write(std::optional<kube::Object> found);
   asio::awaitable<kube::Result<void>> remove(core::ApiServiceStep step, std::optional<kube::Object> found);
-  /// Where the operator of figures looks.
-  asio::awaitable<void> tell(std::string sentence);
+  /// Where the operator of figures looks; returns whether there is a Service to tell it by.
+  asio::awaitable<bool> tell(std::string sentence);
 
   ApiServiceContext context_;
   std::string ca_pem_;
   core::ApiServiceMemory memory_;
   bool other_servers_ = false;  ///< API servers have come or gone since the last look
-  bool told_no_front_proxy_ = false;
+  bool is_told_no_front_proxy_ = false;
   kube::Log log_;
   kube::InformerHandle services_, space_, front_proxy_map_, api_servers_;
   kube::Controller controller_;
