@@ -17,6 +17,8 @@ namespace json = kube::json;
 using core::ApiServiceStep;
 
 const kube::ObjectKey key{"", std::string(core::metrics_api_service)};
+/// How often the Service is looked for on which the missing front proxy is reported.
+constexpr kube::Duration unreported = std::chrono::seconds(10);
 /// The EndpointSlice in which API servers list their addresses.
 const kube::ObjectKey api_servers_key{"default", "kubernetes"};
 
@@ -106,11 +108,16 @@ asio::awaitable<kube::Outcome> ApiServiceKeeper::reconcile() {
   const core::ApiServicePlan plan = core::plan_api_service(snapshot, memory_, context_.clock.now());
   KUBE_CO_TRYV(co_await carry_out(plan.step, std::move(found)));
   memory_ = plan.memory;
-  if (!std::exchange(reported_no_front_proxy_, !snapshot.has_front_proxy) && !snapshot.has_front_proxy)
-    co_await report(
+  if (snapshot.has_front_proxy) {
+    reported_no_front_proxy_ = false;
+  } else if (!reported_no_front_proxy_) {
+    reported_no_front_proxy_ = co_await report(
         "consumers see no metrics of their pods, because the API server has no front-proxy CA, by which it would show "
         "that it asks: start it with --requestheader-client-ca-file and --proxy-client-cert-file, or set "
         "metricAgent.enabled=false");
+    // An installer may make the Service after everything else.
+    if (!reported_no_front_proxy_) co_return kube::Outcome::again_after(unreported);
+  }
   co_return plan.again ? kube::Outcome::again_after(*plan.again) : kube::Outcome::done();
 }
 
@@ -172,11 +179,12 @@ asio::awaitable<kube::Result<void>> ApiServiceKeeper::remove(ApiServiceStep step
   co_return kube::Result<void>();
 }
 
-asio::awaitable<void> ApiServiceKeeper::report(std::string sentence) {
+asio::awaitable<bool> ApiServiceKeeper::report(std::string sentence) {
   const auto service = co_await context_.leader_api.get(kube::resources::services,
                                                         {context_.ns, std::string(core::metric_agent_service)});
-  if (service)
-    context_.events.warning(*service, kube::resources::services, api::reasons::figures_not_served, std::move(sentence));
+  if (!service) co_return false;
+  context_.events.warning(*service, kube::resources::services, api::reasons::figures_not_served, std::move(sentence));
+  co_return true;
 }
 
 }  // namespace liqo::usage

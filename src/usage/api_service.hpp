@@ -47,8 +47,8 @@ class ApiServiceKeeper {
   asio::awaitable<kube::Result<void>> carry_out(core::ApiServiceStep step, std::optional<kube::Object> found);
   asio::awaitable<kube::Result<void>> write(std::optional<kube::Object> found);
   asio::awaitable<kube::Result<void>> remove(core::ApiServiceStep step, std::optional<kube::Object> found);
-  /// Sends an Event on the Service, which is where an operator of the agent looks.
-  asio::awaitable<void> report(std::string sentence);
+  /// Sends an Event on the Service, which is where an operator of the agent looks; returns whether there is one.
+  asio::awaitable<bool> report(std::string sentence);
 
   ApiServiceContext context_;
   std::string ca_pem_;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "commands/commands.hpp"
-#include "core/common/peer_names.hpp"
 #include "core/offloading/daemon_sets.hpp"
 #include "kube/base/text.hpp"
 #include "kube/base/url.hpp"
@@ -274,8 +273,11 @@ TestCluster::TestCluster(CommandWorld& world, std::string name)
   for (const kube::Resource& kind : served) server_.serve(kind);
   world.clusters_[address_] = this;
   write_kubeconfig();
-  add(kube::resources::config_maps, {"liqo", std::string(liqo::core::cluster_id_config_map)},
-      R"({"data": {"CLUSTER_ID": ")" + name_ + R"("}})");
+  add_id();
+}
+
+void TestCluster::add_id() {
+  add(kube::resources::config_maps, cluster_id, R"({"data": {"CLUSTER_ID": ")" + name_ + R"("}})");
 }
 
 void TestCluster::write_kubeconfig(std::string_view user, std::string_view cluster_name) const {

@@ -14,6 +14,7 @@
 
 #include "command_line/command_line.hpp"
 #include "command_line/terminal.hpp"
+#include "core/common/peer_names.hpp"
 #include "kube/k8s/object.hpp"
 #include "kube/testing/fake/api_server.hpp"
 #include "kube/testing/link/sim_link.hpp"
@@ -23,6 +24,9 @@
 namespace liqoctl::test {
 
 class TestCluster;
+
+/// The ConfigMap with the ID of a cluster.
+inline const kube::ObjectKey cluster_id{"liqo", std::string(liqo::core::cluster_id_config_map)};
 
 /// The exit code of a command, and its output.
 struct Done {
@@ -61,6 +65,8 @@ class TestCluster {
  public:
   TestCluster(CommandWorld& world, std::string name);
 
+  /// Stores the ConfigMap `cluster_id`, as liqod does as soon as it runs. A new TestCluster has it.
+  void add_id();
   /// Stores an object as it is, with its status and the other fields in `rest` (JSON).
   void add(const kube::Resource& resource, const kube::ObjectKey& key, std::string_view rest = "{}");
   /// Merges JSON (RFC 7386) into an existing object.

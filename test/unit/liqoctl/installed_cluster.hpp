@@ -10,7 +10,6 @@
 namespace liqoctl::test {
 
 inline constexpr const char* image = "image.repository=localhost/liqo/liqod";
-inline const kube::ObjectKey cluster_id{"liqo", "liqo-clusterid-configmap"};
 inline const kube::ObjectKey given_values{"liqo", "liqo-given-values"};
 
 struct InstalledCluster {
@@ -38,8 +37,7 @@ struct InstalledCluster {
     rome.change(kinds::deployments, deployment_of_liqod,
                 R"({"status": {"observedGeneration": 1000, "updatedReplicas": )" + replicas +
                     R"(, "availableReplicas": )" + replicas + R"(, "replicas": )" + replicas + "}}");
-    // liqod writes it as soon as it runs.
-    rome.add(resources::config_maps, cluster_id, R"({"data": {"CLUSTER_ID": "rome"}})");
+    rome.add_id();
   }
 
   Done run(const std::string& words) { return world.run(words, rome); }

@@ -200,6 +200,19 @@ TEST_CASE("where the API server has no front proxy there is no APIService, and t
   CHECK(world.becomes("authority"));
 }
 
+TEST_CASE("a Service that comes after the want of a front proxy is seen says it, too, and says it once") {
+  World world;
+  world.name_front_proxy("");
+  world.keeper.trust("authority");
+  world.simulator.run_for(1min);
+  CHECK(world.told().empty());
+  world.install();
+  world.simulator.run_for(1min);
+  CHECK(world.told() == std::vector<std::string>{"FiguresNotServed"});
+  world.simulator.run_for(1h);
+  CHECK(world.told().size() == 1);
+}
+
 TEST_CASE("an APIService that is silent is withdrawn, and tried again every hour for a minute") {
   World world;
   world.install();

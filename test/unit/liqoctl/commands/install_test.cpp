@@ -11,7 +11,7 @@ constexpr const char* secret_text = "c2VjcmV0IG9mIHJvbWU=";
 TEST_CASE("while Helm installs liqoctl does not") {
   CommandWorld world;
   TestCluster rome(world, "rome");
-  rome.remove(resources::config_maps, {"liqo", "liqo-clusterid-configmap"});
+  rome.remove(resources::config_maps, cluster_id);
   rome.add(kinds::cluster_role_bindings, {"", "liqo-kinds"});
   const Done done = world.run(std::string("install --cluster-id rome --set ") + image, rome);
   CHECK(done.code == 1);
@@ -71,7 +71,7 @@ TEST_CASE("a dry run of an upgrade shows what would change and writes nothing") 
 TEST_CASE("an installation that is not there would be added") {
   CommandWorld world;
   TestCluster rome(world, "rome");
-  rome.remove(resources::config_maps, {"liqo", "liqo-clusterid-configmap"});
+  rome.remove(resources::config_maps, cluster_id);
   const std::uint64_t before = rome.server().store().version();
   const Done done = world.run(std::string("install --dry-run --cluster-id rome --set ") + image, rome);
   CHECK(done.code == 0);
