@@ -99,7 +99,7 @@ class StatusCheck {
       return outage.first <= change.at && change.at - outage.second < beginning;
     });
     const bool is_unsettled = is_cut_off || is_after(times_.ends, beginning) || is_after(times_.starts, beginning) ||
-                              is_after(times_.definitions, finding);
+                              is_after(times_.leaders, beginning) || is_after(times_.definitions, finding);
     const json::value status = status_of(*change.after);
     bool was_said = false, is_first = false, was_seen = false;
     for (const auto& [provider, copies] : copies_) {

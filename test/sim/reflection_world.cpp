@@ -38,7 +38,8 @@ ReflectionWorld::ReflectionWorld(std::uint64_t seed)
       pairs_(random_.chance(0.3)),
       patient_(random_.chance(0.1)),
       home_(simulator_, "rome", simulator_.random().next()),
-      group_(simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
+      group_(simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others),
+      watchers_(simulator_.executor()) {
   std::map<std::string, kube::testing::FakeApiServer*> servers;
   for (const char* name : {"milan", "turin"}) {
     if (!providers_.empty() && random_.chance(0.5)) break;
@@ -127,6 +128,21 @@ void ReflectionWorld::set_up() {
   for (SimLink* link : links()) link->set_faults(faults);
   times_.starts.push_back(simulator_.clock().now());
   for (auto& [name, daemon] : daemons_) daemon->start();
+  if (pairs_) watchers_.spawn(watch_leaders());
+}
+
+asio::awaitable<void> ReflectionWorld::watch_leaders() {
+  std::set<std::string> leading;
+  while (true) {
+    for (const auto& [name, daemon] : daemons_) {
+      if (daemon->cluster() != home_.id) continue;
+      if (!daemon->leads())
+        leading.erase(name);
+      else if (leading.insert(name).second)
+        times_.leaders.push_back(simulator_.clock().now());
+    }
+    co_await simulator_.clock().sleep(100ms);
+  }
 }
 
 void ReflectionWorld::calm_down() {
@@ -315,6 +331,7 @@ std::vector<Violation> ReflectionWorld::run() {
   }
   calm_down();
   check_end();
+  simulator_.run(watchers_.stop());
   for (const auto& provider : providers_) {
     check_reflection_history(home_, *provider, times_.ends, violations_);
     check_endpoint_history(home_, *provider, times_.theirs, violations_);

@@ -38,6 +38,7 @@ const core::reflection::ReflectedKind& kind_of(const DrawnKind& drawn);
 struct Interruptions {
   std::vector<kube::TimePoint> ends;         ///< of a process, a session, a leadership, or of a kind at a provider
   std::vector<kube::TimePoint> starts;       ///< of a process
+  std::vector<kube::TimePoint> leaders;      ///< when a replica led that did not lead before, also by faults alone
   std::vector<kube::TimePoint> theirs;       ///< ends of a process of a provider
   std::vector<kube::TimePoint> definitions;  ///< changes of the custom resource's definition
   std::vector<std::pair<kube::TimePoint, kube::TimePoint>> outages;  ///< of a link: the begin, and the latest end
@@ -72,6 +73,8 @@ class ReflectionWorld {
   }
   void set_up();
   asio::awaitable<void> live();
+  /// Notes when a replica at home begins to lead.
+  asio::awaitable<void> watch_leaders();
   void calm_down();
   /// Adds a ServiceAccount with a token, as which pods run.
   void add_account();
@@ -162,7 +165,7 @@ class ReflectionWorld {
   std::vector<std::unique_ptr<Cluster>> providers_;
   std::vector<std::unique_ptr<FakeVolumes>> volumes_;           ///< of all clusters
   std::map<std::string, std::unique_ptr<ProcessBox>> daemons_;  ///< those of home by identity, of providers by ID
-  kube::async::TaskGroup group_;
+  kube::async::TaskGroup group_, watchers_;
   std::vector<Violation> violations_;
   std::vector<std::string> log_;
   Interruptions times_;
