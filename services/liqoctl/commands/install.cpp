@@ -271,8 +271,7 @@ void add_install(CommandLine& line) {
     flags->platform = platform;
     return {};
   };
-  app.option("platform", read,
-             "kubeadm, k3s or openshift: takes over what it reports of itself (ranges of pods)")
+  app.option("platform", read, "kubeadm, k3s or openshift: takes over what it reports of itself (ranges of pods)")
       .type_name("PLATFORM");
   app.flag("--print", flags->print, "Print the manifests, and ask no cluster");
   app.flag("--dry-run", flags->dry_run, "Show what would change in the cluster; nothing is written");
