@@ -35,8 +35,8 @@ bool contains(const kube::json::object& live, const kube::json::object& wanted, 
 /// Whether two values are equal; values that a server does not store count as absent ones.
 bool is_equal(const kube::json::value* left, const kube::json::value* right);
 
-/// Same if the live object contains what is wanted beside the metadata, else differs. This serves kinds of which
-/// nothing is immutable, nothing has a default, and no list is merged.
+/// Same if the live object contains what is wanted beside the metadata, else differs. For kinds of which nothing is
+/// immutable and no list is merged, and whose defaults home's API server has already filled in, as the provider's does.
 Comparison compare_contained(const kube::Object& live, const kube::Object& wanted);
 
 }  // namespace liqo::core::reflection

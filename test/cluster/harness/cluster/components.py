@@ -200,6 +200,9 @@ def kubelet_config(
     first = number == 1
     return {
         **({"clusterDNS": [address], "clusterDomain": DNS_DOMAIN} if options.dns else {}),
+        # Images are put into the runtime. Once a pod has tried to pull one, kubelets of 1.35 and later believe that it was
+        # pulled, and try again for each pod. Earlier ones refuse the field.
+        **({} if options.kubernetes else {"imagePullCredentialsVerificationPolicy": "NeverVerify"}),
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
         # The kubelet is a guest here: cgroup version 1 will do, and it makes no accounting tree of its own.
