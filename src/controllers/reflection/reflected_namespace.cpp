@@ -94,8 +94,11 @@ void ReflectedNamespace::set_references(const std::set<std::string>& names, bool
     queue_.add();
     reconsider(0s);
   }
+  const bool was_idle = referred.empty();
   for (const std::string& name : names)
     if (referred.add(name)) queue_.add(name);
+  // The next look was to come at the pace of a namespace that nothing refers to.
+  if (was_idle && !referred.empty()) queue_.add_after({}, context_.random.between(check_after, check_before));
   for (const std::string& name : referred.leave(names)) queue_.add_after(name, ReferredObjects::grace);
 }
 

@@ -83,6 +83,18 @@ TEST_CASE("all objects are wanted by the policy, or by a namespace that is not u
   CHECK(referred.takes_all());
 }
 
+TEST_CASE("a Secret that comes after the first pod that refers to it is there within 30 s") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  // The namespace has just been looked at, and nothing referred to a Secret.
+  w.pass(5s);
+  w.reflector.set_references("shop", {"late"});
+  w.pass(1s);
+  REQUIRE(w.rome.create(
+      secrets, {{"metadata", json::object{{"name", "late"}, {"namespace", "shop"}}}, {"type", "Opaque"}}, actor));
+  CHECK(w.reaches([&] { return w.milan.get(secrets, {"shop-rome", "late"}) != nullptr; }, 30s));
+}
+
 TEST_CASE("under an AllowList nothing refers to Secrets for the provider") {
   World w("Secret");
   const kube::Resource& secrets = kube::resources::secrets;
