@@ -25,6 +25,9 @@ constexpr std::size_t max_annotation_bytes = 262'144;
 constexpr std::size_t digest_bytes = 256;
 /// The time of the last change of endpoints. With it, copies would be written although nothing else has changed.
 constexpr std::string_view change_time = "endpoints.kubernetes.io/last-change-trigger-time";
+/// Who copies Endpoints that somebody writes, with their annotations. Leaders keep leases in these (Patroni writes its
+/// own every ten seconds), and each renewal would be two writes at the provider.
+constexpr std::string_view mirroring_manager = "endpointslicemirroring-controller.k8s.io";
 
 /// The endpoints that the provider can use.
 struct Usable {
@@ -121,6 +124,7 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
                                  {std::string(remote_namespace), std::string(local.name())}, ctx);
   json::object& metadata = copy.mutable_metadata();
   metadata["labels"].get_object()[labels::endpoint_slice_manager] = labels::endpoint_slice_manager_liqo;
+  if (local.label(labels::endpoint_slice_manager) == mirroring_manager) metadata["annotations"].get_object().clear();
   // A user's own annotation about direct connections would pass for that of this cluster.
   for (const std::string_view key : {change_time, annotations::direct_connections})
     metadata["annotations"].get_object().erase(key);

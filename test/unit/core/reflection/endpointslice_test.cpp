@@ -57,6 +57,20 @@ TEST_CASE("an EndpointSlice is sent as a ShadowEndpointSlice, as Go Liqo sends i
       "targetRef": {"kind": "RemotePod", "name": "web-1", "namespace": "shop", "uid": "p1"}}]}})"));
 }
 
+TEST_CASE(
+    "annotations are not sent with endpoints that are copied from an Endpoints, because leaders keep leases there") {
+  const Reflection reflection("EndpointSlice");
+  for (const auto& [manager, has_annotation] : {std::pair{"endpointslicemirroring-controller.k8s.io", false},
+                                                std::pair{"patroni", true}, std::pair{"", true}}) {
+    CAPTURE(manager);
+    kube::Object local = slice(R"([{"addresses": ["10.200.3.4"]}])");
+    local.set_label("endpointslice.kubernetes.io/managed-by", manager);
+    local.set_annotation("renewTime", "2026-11-30T05:39:10+00:00");
+    CHECK(reflection.applied(local).has_annotation("renewTime") == has_annotation);
+    CHECK(addresses_sent(reflection, local) == "10.200.3.4");
+  }
+}
+
 TEST_CASE("of the endpoints those are sent that the provider does not have itself, and can reach") {
   struct Case {
     const char *title, *endpoints, *sent, *told;
