@@ -28,6 +28,7 @@ constexpr std::array<Schema::MergedList, 1> merged_lists = {{{"spec.ports", port
 constexpr std::array<std::string_view, 2> atomic = {"spec.selector", "spec.loadBalancerSourceRanges"};
 
 bool is_type(const json::object& spec, std::string_view type) { return string_at(spec, {"type"}) == type; }
+bool is_door(const json::object& spec) { return is_type(spec, "LoadBalancer") || is_type(spec, "NodePort"); }
 bool is_headless(const json::object& spec) { return string_at(spec, {"clusterIP"}) == "None"; }
 
 /// Every cluster has the Service of its own API server.
@@ -58,8 +59,9 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
   json::object& spec = copy.mutable_spec();
   copy_fields(local.spec(), spec, fields);
   copy_traffic_distribution(local.spec(), spec);
-  for (std::string_view always : {"externalName", "externalTrafficPolicy", "sessionAffinity"})
-    spec[always] = string_at(local.spec(), {always});
+  for (std::string_view always : {"externalName", "sessionAffinity"}) spec[always] = string_at(local.spec(), {always});
+  // API servers give it to a ClusterIP, too, that has externalIPs, and take it of none without.
+  spec["externalTrafficPolicy"] = is_door(spec) ? string_at(local.spec(), {"externalTrafficPolicy"}) : "";
   spec["publishNotReadyAddresses"] = kube::bool_at(local.tree(), {"spec", "publishNotReadyAddresses"});
   if (is_headless(local.spec())) spec["clusterIP"] = "None";
   if (is_type(spec, "LoadBalancer") && !ctx.load_balancer_class.empty())

@@ -60,7 +60,8 @@ const Samples samples(
      R"({"spec": {"type": "LoadBalancer", "allocateLoadBalancerNodePorts": false, "ports": [{"port": 80}]}})",
      R"({"spec": {"clusterIP": "None", "trafficDistribution": "PreferClose", "ipFamilyPolicy": "PreferDualStack",
        "selector": {"app": "web"}}})",
-     R"({"spec": {"type": "ExternalName", "externalName": "db.example", "ports": [{"port": 80}]}})"},
+     R"({"spec": {"type": "ExternalName", "externalName": "db.example", "ports": [{"port": 80}]}})",
+     R"({"spec": {"externalIPs": ["192.0.2.1"], "externalTrafficPolicy": "Cluster", "ports": [{"port": 81}]}})"},
     store);
 
 }  // namespace
@@ -87,7 +88,11 @@ TEST_CASE("each type of Service is sent with what it needs") {
            Case{"a name", R"({"type": "ExternalName", "externalName": "db.example"})", "externalName",
                 R"("db.example")"},
            Case{"pods that are not ready", R"({"publishNotReadyAddresses": true})", "publishNotReadyAddresses", "true"},
-           Case{"traffic of its node", R"({"externalTrafficPolicy": "Local"})", "externalTrafficPolicy", R"("Local")"},
+           Case{"traffic of its node", R"({"type": "NodePort", "externalTrafficPolicy": "Local"})",
+                "externalTrafficPolicy", R"("Local")"},
+           Case{"traffic to addresses of the home cluster",
+                R"({"type": "ClusterIP", "externalIPs": ["192.0.2.1"], "externalTrafficPolicy": "Cluster"})",
+                "externalTrafficPolicy", R"("")"},
            Case{"traffic inside", R"({"internalTrafficPolicy": "Local"})", "internalTrafficPolicy", R"("Local")"},
            Case{"who may come", R"({"loadBalancerSourceRanges": ["192.0.2.0/24"]})", "loadBalancerSourceRanges",
                 R"(["192.0.2.0/24"])"},
