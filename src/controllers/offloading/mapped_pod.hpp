@@ -30,6 +30,7 @@ class MappedPod {
   struct Services {
     OffloadingNode& node;
     PodTwins& twins;
+    HomeTokens& home_tokens;
     PodTokens& tokens;
     PodWarnings& warnings;
     PodStatusWriter& statuses;
@@ -50,8 +51,9 @@ class MappedPod {
   struct Snapshot {
     kube::ObjectKey key, remote_key;
     std::optional<kube::Object> local = {}, shadow = {}, remote = {};
-    bool withdrawn = false;  ///< whether the twin is withdrawn
-    bool mounts_tokens = false, needs_tokens = false, knows_tokens = false;
+    bool withdrawn = false;        ///< whether the twin is withdrawn
+    core::TokenKeys mounted = {};  ///< the tokens that the ShadowPod mounts
+    bool needs_tokens = false, knows_tokens = false;
 
     core::PodSight sight() const;
   };
@@ -77,6 +79,10 @@ class MappedPod {
   /// Whether the pod still exists and is not being deleted, and has the same twin, which is not withdrawn.
   bool is_still_wanted();
   asio::awaitable<std::optional<kube::Outcome>> order();
+  /// How the reconcile ends if the pod is not ordered now.
+  kube::Outcome not_ordered(kube::Failure failure);
+  /// Sees to it that the audiences of home's API server are known if the order depends on them.
+  asio::awaitable<std::optional<kube::Outcome>> learn_audiences();
   asio::awaitable<kube::Outcome> await_shadow();
   /// Writes changes at home into the ShadowPod.
   asio::awaitable<kube::Result<void>> keep();

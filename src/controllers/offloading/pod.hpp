@@ -85,6 +85,7 @@ class PodController {
   TwinReader reader();
 
   OffloadingNode node_;
+  HomeTokens home_tokens_;
   PodTokens tokens_;
   PodWarnings warnings_;
   PodTwins twins_;
