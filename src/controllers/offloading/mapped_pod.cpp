@@ -152,16 +152,14 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
     co_return std::nullopt;
   }
   if (auto end = co_await learn_audiences()) co_return std::move(*end);
-  if (std::string why = core::excess_of_tokens(*seen_.local, services_.node.forging); !why.empty()) {
-    auto refused = co_await services_.orders.refuse_here(*seen_.local, seen_.remote_key, std::move(why));
-    co_return not_ordered(std::move(refused.error()));
-  }
+  if (auto end = co_await refuse_hopeless()) co_return std::move(*end);
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
   KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, {}));
   // Tokens take a while. A change meanwhile enqueues the pod.
   if (!is_still_wanted()) co_return Outcome::done();
   auto ordered = co_await services_.orders.create(*seen_.local, seen_.remote_key);
   if (!ordered) co_return not_ordered(std::move(ordered.error()));
+  co_await services_.default_accounts.see(*seen_.local, services_.node.forging);
   // The new ShadowPod's event enqueues the pod. A ShadowPod that existed already may be missing in a stale cache.
   const PodTwin* twin = services_.twins.find(seen_.key.ns);
   if (twin && !twin->contains(&TwinWatch::shadows, seen_.remote_key))
@@ -187,6 +185,18 @@ asio::awaitable<std::optional<Outcome>> MappedPod::learn_audiences() {
   if (seen_.needs_tokens) services_.tokens.watch(seen_.key.ns);
   seen_.knows_tokens = services_.tokens.has_synced(seen_.key.ns);
   co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<Outcome>> MappedPod::refuse_hopeless() {
+  std::string why = core::excess_of_tokens(*seen_.local, services_.node.forging);
+  if (why.empty()) {
+    KUBE_CO_TRY(held, co_await services_.token_secrets.why_refused(*seen_.local, seen_.remote_key.ns));
+    why = std::move(held);
+    if (!is_still_wanted()) co_return Outcome::done();
+  }
+  if (why.empty()) co_return std::nullopt;
+  auto refused = co_await services_.orders.refuse_here(*seen_.local, seen_.remote_key, std::move(why));
+  co_return not_ordered(std::move(refused.error()));
 }
 
 asio::awaitable<Outcome> MappedPod::await_shadow() {
