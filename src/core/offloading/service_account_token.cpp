@@ -55,7 +55,7 @@ std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod) 
     if (!projected) continue;
     for (const json::value& source : kube::array_at(*projected, {"sources"})) {
       const json::value* token = kube::find(source, {"serviceAccountToken"});
-      if (!token || !token->is_object() || requests.size() >= max_tokens) continue;
+      if (!token || !token->is_object()) continue;
       const std::int64_t seconds = kube::int_at(*token, {"expirationSeconds"}, default_lifetime.count());
       requests.push_back({.key = token_key(kube::string_at(volume, {"name"}), kube::string_at(*token, {"path"})),
                           .audience = std::string(kube::string_at(*token, {"audience"})),
@@ -104,7 +104,8 @@ std::string token_refusal(const kube::Object& local_pod, const kube::Failure& fa
   if (status->code == 404 || status->code == 405)
     return "there is no token for " + account + ": " + server +
            " has no TokenRequest API, which Kubernetes has since 1.20: start liqod with "
-           "--apiserver-support=never, or annotate the pod with liqo.io/api-server-support=disabled";
+           "--apiserver-support=never and --audience-tokens=never, or annotate the pod with "
+           "liqo.io/api-server-support=disabled";
   const std::string why = "there is no token for " + account + " from " + server + ": " + refusal_words(failure);
   if (!failure.is_forbidden()) return why;
   return why + "; liqod gets the right by RoleBinding " + std::string(own_token_role) + " of namespace " +

@@ -33,7 +33,7 @@ using IssuedTokens = std::map<std::string, IssuedToken, std::less<>>;  ///< by k
 /// The most tokens that one pod gets.
 inline constexpr std::size_t max_tokens = 100;
 
-/// The tokens that the pod's projected volumes ask for; empty = no Secret is needed. At most `max_tokens`.
+/// The tokens that the pod's projected volumes ask for; empty = no Secret is needed.
 std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod);
 
 /// Whether the pod is to have such a Secret.

@@ -181,7 +181,8 @@ def test_the_account_default_with_rights_and_the_ca_of_home(with_address: Story)
     for name in ("client", "second"):
         story.create(busybox(name))
         story.wait_ready(name)
-    told_of = lambda: messages(story, "client", "NoTokenOfHome") + messages(story, "second", "NoTokenOfHome")  # noqa: E731
+    both = ("client", "second")
+    told_of = lambda: [words for name in both for words in messages(story, name, "NoTokenOfHome")]  # noqa: E731
     (told,) = wait_for(told_of, 30, "the missing token to be reported")
     assert "RoleBinding flows" in told and f"{SUPPORT}=home" in told
 

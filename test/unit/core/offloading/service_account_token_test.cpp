@@ -83,7 +83,7 @@ TEST_CASE("a token that is refused for good is told with what to do") {
        "there is no token for service account sa1: the API server of cluster local-cluster has no TokenRequest API, "
        "which "
        "Kubernetes has "
-       "since 1.20: start liqod with --apiserver-support=never, or annotate the pod with "
+       "since 1.20: start liqod with --apiserver-support=never and --audience-tokens=never, or annotate the pod with "
        "liqo.io/api-server-support=disabled"},
       {{.code = 404, .reason = "NotFound", .message = "serviceaccounts \"sa1\" not found"},
        "there is no service account sa1: create it, so that the pod can get its token for the API server of cluster "
