@@ -143,11 +143,8 @@ asio::awaitable<Outcome> ReflectedObject::carry_out(core::reflection::Reflection
     // changing is corrected only at the usual comparisons.
     if (context_.kind.gather && (!remote_ || remote_->annotation(api::annotations::reflected_digest) != wish_))
       ns_->look_soon();
-    if (!needs_pod_) co_return co_await writer.apply(std::move(*local_), std::move(*apply));
-    const kube::Object local = *local_;
-    Outcome outcome = co_await writer.apply(std::move(*local_), std::move(*apply));
-    if (!outcome.failure()) report_copied(local);
-    co_return outcome;
+    if (needs_pod_) co_return co_await copy_for_pods(std::move(*apply));
+    co_return co_await writer.apply(std::move(*local_), std::move(*apply));
   }
   if (auto* remove = std::get_if<action::Remove>(&plan)) {
     if (!is_wanted_ && context_.kind.referred_only) {
@@ -164,6 +161,21 @@ asio::awaitable<Outcome> ReflectedObject::carry_out(core::reflection::Reflection
   if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local_)
     context_.events.warning(*local_, context_.kind.resource, api::reasons::failed_reflection, refuse->message);
   co_return co_await leave(keep != nullptr);
+}
+
+asio::awaitable<Outcome> ReflectedObject::copy_for_pods(action::Apply apply) {
+  CopyWriter writer(ns_, context_);
+  const kube::Object local = *local_;
+  Outcome outcome = co_await writer.apply(std::move(*local_), std::move(apply));
+  if (outcome.failure()) co_return std::move(outcome);
+  // The last pod that named it may have gone meanwhile.
+  if (!ns_->home().referred().is_named_by_pod(name_)) {
+    ns_->twin().copies().doubt_source(remote_name_);
+    co_return Outcome::again_after(0s);
+  }
+  if (const Copy* made = ns_->twin().copies().find(remote_name_); made && made->settled_for == wish_)
+    report_copied(local);
+  co_return std::move(outcome);
 }
 
 asio::awaitable<Outcome> ReflectedObject::leave(bool kept) {

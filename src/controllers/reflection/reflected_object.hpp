@@ -31,6 +31,8 @@ class ReflectedObject {
   /// be compared again. Nothing = the look goes on.
   std::optional<kube::Outcome> end_if_as_wished();
   asio::awaitable<kube::Outcome> carry_out(core::reflection::ReflectionPlan plan);
+  /// Writes the copy of an object that is copied only while a pod names it.
+  asio::awaitable<kube::Outcome> copy_for_pods(core::reflection::reflection_action::Apply apply);
   /// Ends the look at an object whose copy is neither written nor removed; `kept`: the plan is to keep it.
   asio::awaitable<kube::Outcome> leave(bool kept);
   asio::awaitable<kube::Outcome> take_away(core::reflection::reflection_action::Remove remove);

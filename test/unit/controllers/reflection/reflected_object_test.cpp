@@ -218,10 +218,13 @@ TEST_CASE("a Secret that is allowed no more when it is read is not sent") {
 TEST_CASE("why a Secret has no copy is told once for each of its versions") {
   World w("Secret");
   const kube::Resource& secrets = kube::resources::secrets;
-  REQUIRE(w.rome.create(secrets,
-                        {{"metadata", json::object{{"name", "token"}, {"namespace", "shop"}}},
-                         {"type", "kubernetes.io/service-account-token"}},
-                        actor));
+  REQUIRE(
+      w.rome.create(secrets,
+                    {{"metadata", json::object{{"name", "token"},
+                                               {"namespace", "shop"},
+                                               {"annotations", json::object{{"liqo.io/allow-reflection", "true"}}}}},
+                     {"type", "bootstrap.kubernetes.io/token"}},
+                    actor));
   const auto told = [&] {
     std::int64_t count = 0;
     for (const auto& tree : w.rome.list(kube::resources::events)) count += kube::int_at(*tree, {"count"});
