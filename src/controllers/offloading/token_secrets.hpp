@@ -21,8 +21,9 @@ class TokenSecrets {
   /// `provider` outlives it.
   TokenSecrets(Context context, kube::Api& provider) : context_(context), provider_(provider) {}
 
-  /// Why the pod is not sent, a clause: a Secret that it needs holds a token that is not copied, and the twin has none
-  /// of that name by others; "" = it may be sent, also if home does not let this process look.
+  /// Why the pod is not sent, a clause; "" = it may be sent, also if home does not let this process look. It is not
+  /// sent if a Secret that it needs holds a token that is not copied. A Secret of that name by others in the twin will
+  /// do.
   asio::awaitable<kube::Result<std::string>> why_refused(const kube::Object& local, std::string remote_namespace);
 
  private:
