@@ -149,7 +149,10 @@ class ReflectionCheck {
       if (!state.tree || shape_of(*state.tree) != shape || shape.empty() ||
           !std::ranges::all_of(selections(state, from, change.at), std::identity()))
         return;
-      is_referred = is_referred && core::reflection::is_allowed(Object(*state.tree));
+      const Object object(*state.tree);
+      // It goes with the last pod that names it, whatever else refers to it.
+      if (kind_.needs_pod && kind_.needs_pod(object)) return;
+      is_referred = is_referred && core::reflection::is_allowed(object);
     }
     if (kind_.referred_only && !is_referred && std::ranges::none_of(referred_[local], [&](const Reference& reference) {
           return reference.from <= from && reference.until >= change.at;
@@ -192,9 +195,11 @@ class ReflectionCheck {
     const EndpointsOfThen endpoints(std::move(service));
     core::ForgingContext forging = forging_;
     forging.endpoints = &endpoints;
-    return core::reflection::wanted_copy(
-               {.kind = kind, .policy = core::reflection::SelectionPolicy::deny_list, .ctx = forging}, Object(local),
-               twin_)
+    return core::reflection::wanted_copy({.kind = kind,
+                                          .policy = core::reflection::SelectionPolicy::deny_list,
+                                          .ctx = forging,
+                                          .named_by_pod = true},
+                                         Object(local), twin_)
         .has_value();
   }
 

@@ -1,7 +1,10 @@
 // Pods and the Secrets with their tokens in the simulation of reflection.
+#include <algorithm>
+
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
 #include "core/offloading/service_account_token.hpp"
+#include "core/offloading/token_secrets.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/annotations.hpp"
@@ -62,6 +65,14 @@ void ReflectionWorld::take_token_name() {
     note("a stranger takes the name " + key.name + " in " + provider.id);
 }
 
+bool ReflectionWorld::needs_withheld(const Object& pod) {
+  return std::ranges::any_of(core::needed_secrets(pod), [&](const std::string& name) {
+    const Tree secret = home_.server.get(resources::secrets, {std::string(home_namespace), name});
+    return secret && kube::string_at(*secret, {"type"}) == core::service_account_token_type &&
+           !core::may_copy_token(Object(*secret));
+  });
+}
+
 std::string ReflectionWorld::compare_tokens(Cluster& provider) {
   const std::string twin = twin_namespace(home_.id), where = " in " + provider.id;
   const core::ClusterPair clusters{.local = home_.id, .remote = provider.id};
@@ -72,6 +83,7 @@ std::string ReflectionWorld::compare_tokens(Cluster& provider) {
     if (requests.empty() || !node.starts_with(provider.id)) continue;
     const std::string title = "token Secret of pod " + std::string(pod.name());
     const Tree there = provider.server.get(resources::secrets, {twin, core::token_secret_name(pod.name())});
+    if (!there && needs_withheld(pod)) continue;
     if (!there) return title + " is missing" + where;
     const Object secret(*there);
     // A Secret of another owner has the name.

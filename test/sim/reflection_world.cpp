@@ -172,13 +172,14 @@ void ReflectionWorld::remove_forged(Cluster& provider, const core::reflection::R
 
 // ---- Checks ------------------------------------------------------------------------------------------------------
 
-std::set<std::string> ReflectionWorld::find_referred(const Cluster& provider) {
+std::set<std::string> ReflectionWorld::find_referred(const Cluster& provider, bool by_pods_alone) {
   std::set<std::string> nodes, referred;
   for (const Tree& node : home_.server.list(api::kinds::virtual_nodes))
     if (kube::string_at(*node, {"spec", "clusterID"}) == provider.id) nodes.emplace(name_of(*node));
   for (const Tree& pod : home_.server.list(resources::pods, home_namespace))
     if (nodes.contains(std::string(kube::string_at(*pod, {"spec", "nodeName"}))))
       for (std::string& name : core::reflection::secrets_of_pod(Object(*pod))) referred.insert(std::move(name));
+  if (by_pods_alone) return referred;
   for (const Tree& tree : home_.server.list(api::kinds::ingresses, home_namespace))
     if (const Object ingress(*tree);
         !core::reflection::wanted_copy({.kind = *core::reflection::find_reflected_kind("Ingress"),
@@ -206,15 +207,22 @@ std::string ReflectionWorld::compare_copies(Cluster& provider, const core::refle
   forging.patch.annotations_not_reflected = filters.annotations;
   const EndpointsAtHome endpoints(home_);
   forging.endpoints = &endpoints;
-  const std::set<std::string> referred = kind.referred_only ? find_referred(provider) : std::set<std::string>();
+  std::set<std::string> referred, named;
+  if (kind.referred_only) {
+    referred = find_referred(provider);
+    named = find_referred(provider, true);
+  }
 
   std::set<std::string> wanted_names;
   for (const Tree& tree : home_.server.list(kind.resource, home_namespace)) {
     const Object local(*tree);
     if (kind.referred_only && !referred.contains(std::string(local.name())) && !core::reflection::is_allowed(local))
       continue;
-    const auto wanted = core::reflection::wanted_copy(
-        {.kind = kind, .policy = core::reflection::SelectionPolicy::deny_list, .ctx = forging}, local, twin);
+    const auto wanted = core::reflection::wanted_copy({.kind = kind,
+                                                       .policy = core::reflection::SelectionPolicy::deny_list,
+                                                       .ctx = forging,
+                                                       .named_by_pod = named.contains(std::string(local.name()))},
+                                                      local, twin);
     if (!wanted) continue;
     wanted_names.emplace(wanted->name());
     const std::string title = std::string(kind.name) + " " + std::string(wanted->name());

@@ -148,6 +148,8 @@ class ReflectionWorld {
   std::string find_difference();
   std::string compare_copies(Cluster& provider, const core::reflection::ReflectedKind& kind);
   std::string compare_statuses();
+  /// Whether a Secret that the pod needs holds a token that is not copied: the pod is not sent.
+  bool needs_withheld(const kube::Object& pod);
   std::string compare_tokens(Cluster& provider);
   std::string compare_claims();
   std::string compare_claim(const kube::Object& claim);
@@ -155,7 +157,7 @@ class ReflectionWorld {
   std::string compare_endpoints(Cluster& provider);
   /// The clusters that have a definition of the custom resource in the end.
   std::vector<Cluster*> defining() const;
-  std::set<std::string> find_referred(const Cluster& provider);
+  std::set<std::string> find_referred(const Cluster& provider, bool by_pods_alone = false);
   std::vector<std::string> list_writes(kube::TimePoint after);
 
   kube::testing::Simulator simulator_;

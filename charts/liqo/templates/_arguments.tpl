@@ -46,6 +46,7 @@ deny-direct-connections: value networking.denyDirectConnections
 virtual-storage-class-name: value storage.virtualStorageClassName
 storage-namespace: value storage.storageNamespace
 apiserver-support: value apiServer.support
+audience-tokens: value apiServer.audienceTokens
 home-api-server-host: value apiServer.hostForPods
 home-api-server-port: value apiServer.portForPods
 webhook-client-ca-file: value webhook.clientCAConfigMap

@@ -46,21 +46,20 @@
 {{ $mode | default "needed" }}
 {{- end }}
 
-{{/* Whether offloaded pods may get tokens: some text or nothing. Where only those do that need them, they do not before the
-     address of the API server is known. */}}
+{{/* Whether tokens with an audience of their own come from this cluster: always or never. Without workers for service
+     accounts, which is the Go version's word, no token does. */}}
+{{- define "liqo.audienceTokens" -}}
+{{- $accounts := .Values.offloading.reflection.serviceaccount | default dict -}}
+{{- if eq (toJson (get $accounts "workers")) "0" -}}
+never
+{{- else -}}
+{{ .Values.apiServer.audienceTokens | default "always" }}
+{{- end -}}
+{{- end }}
+
+{{/* Whether offloaded pods may get tokens: some text or nothing. */}}
 {{- define "liqo.tokens" -}}
-{{- $mode := include "liqo.tokenMode" . -}}
-{{- if eq $mode "always" -}}
+{{- if or (ne "never" (include "liqo.tokenMode" .)) (ne "never" (include "liqo.audienceTokens" .)) -}}
 true
-{{- end -}}
-{{- if eq $mode "needed" -}}
-{{- if .Values.apiServer.hostForPods -}}
-true
-{{- end -}}
-{{- range include "liqo.extraArgs" . | fromYamlArray -}}
-{{- if or (eq "--home-api-server-host" .) (hasPrefix "--home-api-server-host=" .) -}}
-true
-{{- end -}}
-{{- end -}}
 {{- end -}}
 {{- end }}

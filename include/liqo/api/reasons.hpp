@@ -25,6 +25,10 @@ inline constexpr std::string_view reflection_disabled = "ReflectionDisabled";
 inline constexpr std::string_view fields_dropped = "OffloadingFieldsDropped";  ///< the event that lists lost fields
 inline constexpr std::string_view left_out = "OffloadingLeftOut";  ///< the event that lists what the provider left out
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
+/// The event on a Secret with a token of a service account that is copied as it is.
+inline constexpr std::string_view token_reflected = "TokenReflected";
+/// The event on a pod as whose account, `default`, pods elsewhere get no token although it has rights.
+inline constexpr std::string_view no_token_of_home = "NoTokenOfHome";
 inline constexpr std::string_view failed_create_pod = "FailedCreatePod";
 inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";
 inline constexpr std::string_view failed_replication = "FailedReplication";

@@ -16,6 +16,14 @@ void add_identity_options(cli::Command app, Options& options, Texts& texts) {
          "liqo.io/api-server-support=home (needed); all (always); or none (never)")
       .type_name("ENUM:never, needed or always")
       .preset("needed");
+  using liqo::core::AudienceTokens;
+  app.choice(
+         "--audience-tokens", {{"always", int(AudienceTokens::always)}, {"never", int(AudienceTokens::never)}},
+         [&settings](int number) { settings.offloading.audience_tokens = AudienceTokens(number); },
+         "Whether projected tokens that name an audience other than the API server of this cluster (Vault, a cloud) "
+         "come from this cluster, for offloaded pods of every service account, whatever --apiserver-support says")
+      .type_name("ENUM:always or never")
+      .preset("always");
   app.flag("--enable-apiserver-support", texts.all_tokens,
            "Same as --apiserver-support=always or, with =false, never; refused if it contradicts that flag");
   app.option("--home-api-server-host", settings.offloading.api_server_host,

@@ -58,6 +58,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
       twins_(maps_, offered_,
              {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
       earlier_pods_(context),
+      token_right_(context, bindings_),
       controller_(context, {.name = "namespaceoffloading"},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }) {
   const auto synced = [this] { enqueue_all(); };
@@ -71,7 +72,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
   controller_.watch(
       bindings_,
       [this](const kube::ObjectKey& key) {
-        if (key.name == core::own_offloaded_role) enqueue(key.ns);
+        if (key.name == core::own_offloaded_role || key.name == core::own_token_role) enqueue(key.ns);
       },
       synced);
   controller_.reads(virtual_nodes_, nodes_, maps_, data_);
@@ -167,6 +168,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   }
   auto object = offloadings_->find(key);
   if (!object || object->is_deleting()) earlier_pods_.forget(key.ns);
+  if (!object) token_right_.forget(key.ns);
   if (!object) offered_.selections().forget(key.ns);
   if (!object) co_return Outcome::done();
   if (object->is_deleting()) co_return co_await withdraw(std::move(*object));
@@ -182,6 +184,7 @@ asio::awaitable<Outcome> NamespaceOffloadingController::reconcile(kube::WorkKey 
   KUBE_CO_TRYV(co_await extend(*object));
   if (!entered) co_return Outcome::retry(entered.error());
   KUBE_CO_TRY(again, co_await earlier_pods_.see_to(std::move(*object)));
+  if (*entered && (!again || **entered < *again)) again = *entered;
   co_return again ? Outcome::again_after(*again) : Outcome::done();
 }
 
@@ -234,16 +237,17 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
   co_return written;
 }
 
-asio::awaitable<kube::Result<void>> NamespaceOffloadingController::enter(kube::Object offloading) {
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> NamespaceOffloadingController::enter(
+    kube::Object offloading) {
   // Nothing can be created any more in a namespace that is being deleted.
   if (const auto ns = namespaces_->find({"", std::string(offloading.ns())}); !ns || ns->is_deleting())
-    co_return kube::Result<void>();
+    co_return std::nullopt;
   KUBE_CO_TRY(user, co_await user_.name());
   kube::Object binding = core::forge_own_binding(offloading.ns(), user, core::own_offloaded_role);
   binding.add_owner_reference(core::owner_of(offloading, false));
   KUBE_CO_TRYV(co_await ensure_binding(context_.home.api(), *bindings_, std::move(binding)),
                "entering the offloaded namespace");
-  co_return kube::Result<void>();
+  co_return co_await token_right_.keep(std::move(offloading), std::move(user));
 }
 
 asio::awaitable<kube::Result<void>> NamespaceOffloadingController::set_label(std::string ns, bool wanted) {

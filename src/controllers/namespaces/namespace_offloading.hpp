@@ -3,6 +3,7 @@
 // Tested by test/unit/controllers/namespaces/crowd_test.cpp.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "controllers/namespaces/earlier_pods.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
 #include "controllers/namespaces/reported_twins.hpp"
+#include "controllers/namespaces/token_right.hpp"
 #include "controllers/peering/peer_notices.hpp"
 #include "controllers/storage/remote_data_watch.hpp"
 #include "core/common/node_selector.hpp"
@@ -40,8 +42,9 @@ class NamespaceOffloadingController final : public Runnable {
   /// Makes the namespace follow the NamespaceOffloading, and writes the state of its twins into the status.
   asio::awaitable<kube::Result<void>> extend(kube::Object offloading);
   asio::awaitable<kube::Result<void>> set_label(std::string ns, bool wanted);
-  /// Lets this process read the Secrets of an offloaded namespace, as long as the NamespaceOffloading exists.
-  asio::awaitable<kube::Result<void>> enter(kube::Object offloading);
+  /// Lets this process read the Secrets of an offloaded namespace, and make tokens for its pods, as long as the
+  /// NamespaceOffloading exists. Returns when to look again.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> enter(kube::Object offloading);
   asio::awaitable<kube::Result<void>> write_status(const kube::Object& offloading, const core::OffloadingFacts& facts);
   /// The state of the twin at every provider. A twin is required if it is asked for or if `selector` selects its
   /// provider (null: nothing, because it is invalid or being removed). `remote_name`: the name of the wanted twins, ""
@@ -70,6 +73,7 @@ class NamespaceOffloadingController final : public Runnable {
   std::set<std::string> due_selectors_, due_;
   CrowdPause pause_;
   EarlierPods earlier_pods_;
+  TokenRight token_right_;
   kube::Log log_{"namespaceoffloading"};
   kube::Controller controller_;
 };

@@ -5,6 +5,7 @@
 
 #include "core/offloading/final_status.hpp"
 #include "core/offloading/shadow_pod.hpp"
+#include "core/offloading/token_audiences.hpp"
 #include "kube/client/find_live.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -39,9 +40,9 @@ MappedPod::MappedPod(const Services& services, const kube::ObjectKey& key, const
   seen_.withdrawn = twin.withdrawn;
   seen_.local = node.local_pods->find(key);
   seen_.shadow = twin.find(&TwinWatch::shadows, seen_.remote_key);
-  seen_.mounts_tokens = seen_.shadow && core::mounts_tokens(*seen_.shadow);
+  if (seen_.shadow) seen_.mounted = core::mounted_tokens(*seen_.shadow);
   seen_.needs_tokens =
-      seen_.local && !seen_.withdrawn && (seen_.mounts_tokens || core::needs_tokens(*seen_.local, node.forging));
+      seen_.local && !seen_.withdrawn && (!seen_.mounted.empty() || core::needs_tokens(*seen_.local, node.forging));
   if (seen_.needs_tokens) services_.tokens.watch(key.ns);
   seen_.knows_tokens = services_.tokens.has_synced(key.ns);
   seen_.remote = twin.find(&TwinWatch::pods, seen_.remote_key);
@@ -150,22 +151,52 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
     progress_.outcome = Outcome::again_after(*wait);
     co_return std::nullopt;
   }
+  if (auto end = co_await learn_audiences()) co_return std::move(*end);
+  if (auto end = co_await refuse_hopeless()) co_return std::move(*end);
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
-  KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, false));
+  KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, {}));
   // Tokens take a while. A change meanwhile enqueues the pod.
   if (!is_still_wanted()) co_return Outcome::done();
   auto ordered = co_await services_.orders.create(*seen_.local, seen_.remote_key);
-  if (!ordered) {
-    const auto left = services_.orders.wait_for_room(*seen_.local, seen_.remote_key.ns);
-    if (!left) co_return Outcome::retry(std::move(ordered.error()));
-    services_.twins.count_failed(seen_.key.ns);
-    co_return Outcome::again_after(*left);
-  }
+  if (!ordered) co_return not_ordered(std::move(ordered.error()));
+  co_await services_.default_accounts.see(*seen_.local, services_.node.forging);
   // The new ShadowPod's event enqueues the pod. A ShadowPod that existed already may be missing in a stale cache.
   const PodTwin* twin = services_.twins.find(seen_.key.ns);
   if (twin && !twin->contains(&TwinWatch::shadows, seen_.remote_key))
     progress_.outcome = Outcome::again_after(unseen_time);
   co_return std::nullopt;
+}
+
+Outcome MappedPod::not_ordered(kube::Failure failure) {
+  const auto left = services_.orders.wait_for_room(*seen_.local, seen_.remote_key.ns);
+  if (!left) return Outcome::retry(std::move(failure));
+  services_.twins.count_failed(seen_.key.ns);
+  return Outcome::again_after(*left);
+}
+
+asio::awaitable<std::optional<Outcome>> MappedPod::learn_audiences() {
+  const core::ForgingContext& forging = services_.node.forging;
+  if (!core::depends_on_audiences(*seen_.local, forging)) co_return std::nullopt;
+  KUBE_CO_TRYV(co_await services_.home_tokens.learn_audiences(*seen_.local, forging.clusters));
+  // Another pod is asking.
+  if (services_.home_tokens.audiences().empty()) co_return Outcome::again_after(1s);
+  if (!is_still_wanted()) co_return Outcome::done();
+  seen_.needs_tokens = core::needs_tokens(*seen_.local, forging);
+  if (seen_.needs_tokens) services_.tokens.watch(seen_.key.ns);
+  seen_.knows_tokens = services_.tokens.has_synced(seen_.key.ns);
+  co_return std::nullopt;
+}
+
+asio::awaitable<std::optional<Outcome>> MappedPod::refuse_hopeless() {
+  std::string why = core::excess_of_tokens(*seen_.local, services_.node.forging);
+  if (why.empty()) {
+    KUBE_CO_TRY(held, co_await services_.token_secrets.why_refused(*seen_.local, seen_.remote_key.ns));
+    why = std::move(held);
+    if (!is_still_wanted()) co_return Outcome::done();
+  }
+  if (why.empty()) co_return std::nullopt;
+  auto refused = co_await services_.orders.refuse_here(*seen_.local, seen_.remote_key, std::move(why));
+  co_return not_ordered(std::move(refused.error()));
 }
 
 asio::awaitable<Outcome> MappedPod::await_shadow() {
@@ -196,8 +227,8 @@ asio::awaitable<kube::Result<void>> MappedPod::keep() {
     progress_.is_sent = progress_.is_sent && (is_refused || core::has_sent(*seen_.local, *seen_.shadow));
     if (const auto left = memory().refused.resize_left(now())) progress_.resize_left = left;
   }
-  if (seen_.mounts_tokens) {
-    auto tokens = co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, true);
+  if (!seen_.mounted.empty()) {
+    auto tokens = co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, seen_.mounted);
     // A running pod goes on with the tokens that it has.
     if (!tokens) {
       progress_.outcome = Outcome::retry(std::move(tokens.error()));
@@ -240,7 +271,7 @@ asio::awaitable<kube::Result<void>> MappedPod::end(const core::PodAction& plan) 
   } else if (const auto* failed = std::get_if<action::FailLocal>(&plan)) {
     done = co_await fail_local(*failed);
   } else if (!seen_.local && !seen_.withdrawn) {
-    auto tokens = co_await services_.tokens.ensure(seen_.key, nullptr, seen_.remote_key.ns, false);
+    auto tokens = co_await services_.tokens.ensure(seen_.key, nullptr, seen_.remote_key.ns, {});
     if (!tokens) done = std::unexpected(std::move(tokens.error()));
   }
   co_return done;
@@ -281,7 +312,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
       .ephemeral_refusal = std::move(progress_.ephemeral_refusal),
       .is_sent = progress_.is_sent,
       .resize_refusal = std::move(progress_.resize_refusal),
-      .api_server_trouble = core::api_server_trouble(local, node.forging, seen_.mounts_tokens)};
+      .api_server_trouble = core::api_server_trouble(local, node.forging, !seen_.mounted.empty())};
   auto wanted =
       core::forge_local_status({.local = local, .remote = pointer(seen_.remote), .shadow = pointer(seen_.shadow)},
                                status_context, node.context.clock.wall());

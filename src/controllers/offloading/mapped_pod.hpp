@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "controllers/offloading/default_accounts.hpp"
 #include "controllers/offloading/offloading_node.hpp"
 #include "controllers/offloading/pod_ends.hpp"
 #include "controllers/offloading/pod_orders.hpp"
@@ -14,6 +15,7 @@
 #include "controllers/offloading/pod_warnings.hpp"
 #include "controllers/offloading/pods_without_room.hpp"
 #include "controllers/offloading/refused_pods.hpp"
+#include "controllers/offloading/token_secrets.hpp"
 #include "controllers/offloading/unmapped_pods.hpp"
 #include "core/offloading/pod_plan.hpp"
 
@@ -30,6 +32,9 @@ class MappedPod {
   struct Services {
     OffloadingNode& node;
     PodTwins& twins;
+    DefaultAccounts& default_accounts;
+    HomeTokens& home_tokens;
+    TokenSecrets& token_secrets;
     PodTokens& tokens;
     PodWarnings& warnings;
     PodStatusWriter& statuses;
@@ -50,8 +55,9 @@ class MappedPod {
   struct Snapshot {
     kube::ObjectKey key, remote_key;
     std::optional<kube::Object> local = {}, shadow = {}, remote = {};
-    bool withdrawn = false;  ///< whether the twin is withdrawn
-    bool mounts_tokens = false, needs_tokens = false, knows_tokens = false;
+    bool withdrawn = false;        ///< whether the twin is withdrawn
+    core::TokenKeys mounted = {};  ///< the tokens that the ShadowPod mounts
+    bool needs_tokens = false, knows_tokens = false;
 
     core::PodSight sight() const;
   };
@@ -77,6 +83,12 @@ class MappedPod {
   /// Whether the pod still exists and is not being deleted, and has the same twin, which is not withdrawn.
   bool is_still_wanted();
   asio::awaitable<std::optional<kube::Outcome>> order();
+  /// How the reconcile ends if the pod is not ordered now.
+  kube::Outcome not_ordered(kube::Failure failure);
+  /// Sees to it that the audiences of home's API server are known if the order depends on them.
+  asio::awaitable<std::optional<kube::Outcome>> learn_audiences();
+  /// Refuses the pod if it can never run there as it is.
+  asio::awaitable<std::optional<kube::Outcome>> refuse_hopeless();
   asio::awaitable<kube::Outcome> await_shadow();
   /// Writes changes at home into the ShadowPod.
   asio::awaitable<kube::Result<void>> keep();

@@ -16,7 +16,10 @@ constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};
 PodController::PodController(core::ForgingContext forging, Provider provider, ProviderBudget& budget, Context context)
     : node_(std::move(forging), provider, budget, context,
             [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
-      tokens_(node_.forging, provider.caches, provider.api, context,
+      default_accounts_(context),
+      home_tokens_(context),
+      token_secrets_(context, provider.api),
+      tokens_(node_.forging, provider.caches, provider.api, home_tokens_, context,
               {.changed = [this](const std::string& local,
                                  const kube::ObjectKey& secret) { twins_.enqueue_token_pod(local, secret); },
                .synced = [this](const std::string& local) { twins_.enqueue_twin(local); }}),
@@ -33,6 +36,9 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       unmapped_(node_, twins_, statuses_, ends_),
       services_{.node = node_,
                 .twins = twins_,
+                .default_accounts = default_accounts_,
+                .home_tokens = home_tokens_,
+                .token_secrets = token_secrets_,
                 .tokens = tokens_,
                 .warnings = warnings_,
                 .statuses = statuses_,
@@ -42,6 +48,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
                 .ends = ends_,
                 .unmapped = unmapped_},
       reader_(provider.twins.join(reader())) {
+  node_.forging.home_audiences = &home_tokens_.audiences();
   node_.local_pods.subscribe([this](const kube::ObjectKey& key) { node_.enqueue(key); },
                              [this] { twins_.enqueue_all(); });
   twins_.enqueue_all();

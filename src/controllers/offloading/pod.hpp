@@ -85,6 +85,9 @@ class PodController {
   TwinReader reader();
 
   OffloadingNode node_;
+  DefaultAccounts default_accounts_;
+  HomeTokens home_tokens_;
+  TokenSecrets token_secrets_;
   PodTokens tokens_;
   PodWarnings warnings_;
   PodTwins twins_;

@@ -117,7 +117,8 @@ void PodOrders::note_created(const kube::Object& local, const core::ForgedShadow
 asio::awaitable<kube::Result<void>> PodOrders::refuse(const kube::Object& local, kube::ObjectKey remote_key,
                                                       kube::Failure failure) {
   if (failure.is_permanent() || failure.code() == kube::Errc::invalid_input) {
-    std::string message = core::refusal_message(node_.cluster(), core::refusal_words(failure));
+    std::string message = failure.status() ? core::refusal_message(node_.cluster(), core::refusal_words(failure))
+                                           : core::unsent_message(node_.cluster(), core::refusal_words(failure));
     if (const std::string why = listeners_.room.why_too_large(local.key()); !why.empty())
       message += "; this node can never hold it: " + why + ": create it again with less, or have more granted";
     auto wanted = core::forge_refusal(local, reasons::offloading_refused, message, node_.context.clock.wall());
@@ -128,6 +129,11 @@ asio::awaitable<kube::Result<void>> PodOrders::refuse(const kube::Object& local,
     listeners_.refused.refused(local.key(), core::refusal_group(local, message));
   }
   co_return kube::fail(std::move(failure), "offloading the pod");
+}
+
+asio::awaitable<kube::Result<void>> PodOrders::refuse_here(const kube::Object& local, kube::ObjectKey remote_key,
+                                                           std::string why) {
+  co_return co_await refuse(local, std::move(remote_key), kube::Failure(kube::Errc::invalid_input, std::move(why)));
 }
 
 asio::awaitable<kube::Result<bool>> PodOrders::update(const kube::Object& local, const kube::Object& shadow) {

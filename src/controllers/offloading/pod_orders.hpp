@@ -46,6 +46,9 @@ class PodOrders {
   /// Writes the ephemeral containers of the pod into its ShadowPod; returns the provider's refusal, "" = none.
   asio::awaitable<kube::Result<std::string>> add_ephemeral(const kube::Object& local, kube::ObjectKey remote_key,
                                                            const kube::Object& remote);
+  /// Shows in the pod's status, and by one Event, why this cluster does not send the pod; returns that as a failure.
+  asio::awaitable<kube::Result<void>> refuse_here(const kube::Object& local, kube::ObjectKey remote_key,
+                                                  std::string why);
   /// Sends an Event about the refusal, unless the status of `local`, read before the write, shows one already.
   void report_refusal(const kube::Object& local, const std::string& message);
 

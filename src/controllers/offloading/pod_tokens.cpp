@@ -34,8 +34,13 @@ ReflectionSeries series_of(const Context& context, const core::ForgingContext& f
 }  // namespace
 
 PodTokens::PodTokens(const core::ForgingContext& forging, kube::InformerSet& caches, kube::Api& provider,
-                     Context context, Reader reader)
-    : forging_(forging), caches_(caches), provider_(provider), context_(context), reader_(std::move(reader)) {}
+                     HomeTokens& home, Context context, Reader reader)
+    : forging_(forging),
+      caches_(caches),
+      provider_(provider),
+      context_(context),
+      home_(home),
+      reader_(std::move(reader)) {}
 
 void PodTokens::join(const std::string& local, std::shared_ptr<TwinWatch> twin) {
   twins_.insert_or_assign(local, Twin{.watch = std::move(twin)});
@@ -100,15 +105,16 @@ void PodTokens::report_refusal(const kube::Object& local, const kube::Failure& r
 }
 
 asio::awaitable<PodTokens::NextLook> PodTokens::ensure(kube::ObjectKey key, const kube::Object* pod,
-                                                       std::string remote_namespace, bool is_mounted) {
-  auto ensured = co_await bring(key, pod, std::move(remote_namespace), is_mounted);
+                                                       std::string remote_namespace, core::TokenKeys mounted) {
+  auto ensured = co_await bring(key, pod, std::move(remote_namespace), std::move(mounted));
   if (!ensured)
     if (Twin* twin = find_twin(key.ns)) twin->counters.add_failed(series_of(context_, forging_, key.ns));
   co_return ensured;
 }
 
 asio::awaitable<kube::Result<PodTokens::Snapshot>> PodTokens::look_at(kube::ObjectKey key, const kube::Object* pod,
-                                                                      std::string remote_namespace, bool is_mounted) {
+                                                                      std::string remote_namespace,
+                                                                      core::TokenKeys mounted) {
   Snapshot seen{
       .key = key, .secret_key = {std::move(remote_namespace), core::token_secret_name(key.name)}, .local = pod};
   seen.secret = find(key.ns, seen.secret_key);
@@ -119,8 +125,8 @@ asio::awaitable<kube::Result<PodTokens::Snapshot>> PodTokens::look_at(kube::Obje
     if (pod && secret && seen.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
         secret->annotation(api::annotations::token_pod_uid) == pod->uid())
       seen.issued = core::read_token_secret(*secret);
-    return core::plan_tokens({.local_pod = pod, .secret = secret, .issued = seen.issued, .is_mounted = is_mounted},
-                             forging_, context_.clock.wall());
+    return core::plan_tokens({.local_pod = pod, .secret = secret, .issued = seen.issued, .mounted = mounted}, forging_,
+                             context_.clock.wall());
   };
   seen.plan = make_plan();
   // The cache has only Secrets with the label. Only a live read shows another owner's Secret of this name.
@@ -136,27 +142,18 @@ asio::awaitable<kube::Result<PodTokens::Snapshot>> PodTokens::look_at(kube::Obje
 
 asio::awaitable<kube::Result<core::IssuedTokens>> PodTokens::request(const kube::Object& local,
                                                                      std::vector<core::TokenRequest> requests) {
-  const kube::ObjectKey account{std::string(local.ns()), core::service_account_of(local)};
   core::IssuedTokens issued;
   for (const core::TokenRequest& request : requests) {
-    auto answer = co_await context_.home.api().post(kube::resources::service_accounts, account, "token",
-                                                    core::forge_token_request(local, request));
-    if (!answer) {
-      const std::string words = core::token_refusal(local, answer.error(), forging_.clusters);
-      if (!words.empty()) context_.events.warning(local, kube::resources::pods, reasons::failed_tokens, words);
-      co_return kube::fail(std::move(answer.error()), "requesting a service-account token");
-    }
-    if (!answer->is_object()) co_return kube::fail(kube::Errc::parse, "a token answer that is no object");
-    KUBE_CO_TRY(token, core::read_token_answer(kube::Object(std::move(answer->get_object()))));
+    KUBE_CO_TRY(token, co_await home_.request(local, request, forging_.clusters));
     issued[request.key] = std::move(token);
   }
   co_return issued;
 }
 
 asio::awaitable<PodTokens::NextLook> PodTokens::bring(kube::ObjectKey key, const kube::Object* pod,
-                                                      std::string remote_namespace, bool is_mounted) {
+                                                      std::string remote_namespace, core::TokenKeys mounted) {
   if (!has_synced(key.ns)) co_return std::optional<kube::Duration>();
-  KUBE_CO_TRY(seen, co_await look_at(key, pod, std::move(remote_namespace), is_mounted));
+  KUBE_CO_TRY(seen, co_await look_at(key, pod, std::move(remote_namespace), std::move(mounted)));
   co_return co_await std::visit([&](const auto& part) { return act(seen, part); }, seen.plan);
 }
 

@@ -13,6 +13,7 @@
 #include "controllers/common/context.hpp"
 #include "controllers/common/counters.hpp"
 #include "controllers/links/twin_watches.hpp"
+#include "controllers/offloading/home_tokens.hpp"
 #include "controllers/offloading/memory_of.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "kube/client/api.hpp"
@@ -31,9 +32,9 @@ class PodTokens {
     std::function<void(const std::string& local, const kube::ObjectKey& secret)> changed;
     std::function<void(const std::string& local)> synced;
   };
-  /// `forging`, `caches` and `provider` (to read and write there) outlive the object.
-  PodTokens(const core::ForgingContext& forging, kube::InformerSet& caches, kube::Api& provider, Context context,
-            Reader reader);
+  /// `forging`, `caches`, `provider` (to read and write there) and `home` outlive the object.
+  PodTokens(const core::ForgingContext& forging, kube::InformerSet& caches, kube::Api& provider, HomeTokens& home,
+            Context context, Reader reader);
 
   /// Adds the twin of a namespace; its Secrets are not watched yet.
   void join(const std::string& local, std::shared_ptr<TwinWatch> twin);
@@ -49,10 +50,10 @@ class PodTokens {
   bool holds_any(const std::string& local) const;
   std::optional<kube::Object> find(const std::string& local, const kube::ObjectKey& secret) const;
 
-  /// Brings the Secret with the pod's tokens up to date; returns when to look again. `pod`: null = gone. `is_mounted`:
-  /// its ShadowPod mounts the Secret. Does nothing until the Secrets are known; the reader is notified of that.
+  /// Brings the Secret with the pod's tokens up to date; returns when to look again. `pod`: null = gone. `mounted`: the
+  /// tokens that its ShadowPod mounts. Does nothing until the Secrets are known; the reader is notified of that.
   asio::awaitable<NextLook> ensure(kube::ObjectKey key, const kube::Object* pod, std::string remote_namespace,
-                                   bool is_mounted);
+                                   core::TokenKeys mounted);
   /// Forgets the tokens of a pod that is gone.
   void forget(const kube::ObjectKey& key) { issued_.erase(key); }
 
@@ -82,12 +83,12 @@ class PodTokens {
     return controllers::memory_of(issued_, key, uid);
   }
   asio::awaitable<kube::Result<Snapshot>> look_at(kube::ObjectKey key, const kube::Object* pod,
-                                                  std::string remote_namespace, bool is_mounted);
+                                                  std::string remote_namespace, core::TokenKeys mounted);
   asio::awaitable<kube::Result<core::IssuedTokens>> request(const kube::Object& local,
                                                             std::vector<core::TokenRequest> requests);
   /// Does what ensure() does, without counting a failure.
   asio::awaitable<NextLook> bring(kube::ObjectKey key, const kube::Object* pod, std::string remote_namespace,
-                                  bool is_mounted);
+                                  core::TokenKeys mounted);
   /// Each carries out one plan.
   asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::Nothing& plan);
   asio::awaitable<NextLook> act(Snapshot& seen, const core::token_action::RefuseForeign& plan);
@@ -104,6 +105,7 @@ class PodTokens {
   kube::InformerSet& caches_;
   kube::Api& provider_;
   Context context_;
+  HomeTokens& home_;
   Reader reader_;
   std::map<std::string, Twin, std::less<>> twins_;  ///< by local namespace
   std::unordered_map<kube::ObjectKey, Memory> issued_;

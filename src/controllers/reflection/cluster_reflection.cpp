@@ -368,7 +368,9 @@ void ClusterReflection::offer_statuses() {
 
 void ClusterReflection::report_references(const std::string& ns) {
   const std::set<std::string> names = references_.of(ns);
-  for (const Reflecting& each : reflectors_) each.reflector->set_references(ns, names, references_.needs_all(ns));
+  const std::set<std::string> by_pods = references_.named_by_pods(ns);
+  for (const Reflecting& each : reflectors_)
+    each.reflector->set_references(ns, names, references_.needs_all(ns), by_pods);
 }
 
 }  // namespace liqo::controllers

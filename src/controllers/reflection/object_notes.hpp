@@ -32,6 +32,8 @@ struct ObjectNotes {
   std::map<std::string, Reported> reported;  ///< the reports that copies lack something
   /// Objects that are never reflected: UID and reason, as reported.
   std::map<std::string, std::string> disabled;
+  std::set<std::string> need_pod;                      ///< objects that are copied only while a pod names them
+  std::map<std::string, std::string> reported_copied;  ///< their UIDs, once it was reported that they are copied
   /// Objects whose copies lack the annotations of controllers at home, because they were refused with them, and whether
   /// that was reported.
   std::map<std::string, bool> without_notes;

@@ -1,5 +1,8 @@
 #include "controllers/reflection/referred_objects.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace liqo::controllers {
 namespace {
 
@@ -47,10 +50,22 @@ std::vector<std::string> ReferredObjects::leave(const std::set<std::string>& nam
   return left;
 }
 
+std::vector<std::string> ReferredObjects::name_by_pods(std::set<std::string> names) {
+  std::vector<std::string> changed;
+  std::ranges::set_symmetric_difference(named_, names, std::back_inserter(changed));
+  named_ = std::move(names);
+  return changed;
+}
+
+std::optional<kube::Duration> ReferredObjects::stays_unknown() const {
+  if (!context_.references_known || context_.references_known()) return std::nullopt;
+  return unknown_pause;
+}
+
 void ReferredObjects::keep(std::string name) { kept_[std::move(name)] = context_.clock.now() + grace; }
 
 std::optional<kube::Duration> ReferredObjects::stays_for(const std::string& name) const {
-  if (context_.references_known && !context_.references_known()) return unknown_pause;
+  if (const auto pause = stays_unknown()) return pause;
   const auto found = kept_.find(name);
   if (found == kept_.end() || found->second <= context_.clock.now()) return std::nullopt;
   return found->second - context_.clock.now();

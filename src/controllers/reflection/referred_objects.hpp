@@ -41,6 +41,10 @@ class ReferredObjects {
   bool add(const std::string& name);
   /// Notes that something refers to these objects and to no other. Returns those for which the grace begins now.
   std::vector<std::string> leave(const std::set<std::string>& names);
+  /// Notes which objects pods name themselves. Returns those of which this is a change.
+  std::vector<std::string> name_by_pods(std::set<std::string> names);
+  /// Whether a pod names the object now: for this there is no grace period.
+  bool is_named_by_pod(const std::string& name) const { return named_.contains(name); }
   /// Forgets an object that has gone.
   void erase(const std::string& name) { referred_.erase(name); }
 
@@ -51,11 +55,14 @@ class ReferredObjects {
   void forget_kept() { kept_.clear(); }
   /// How long a copy stays although nothing is known to refer to its object; nothing = it may be removed.
   std::optional<kube::Duration> stays_for(const std::string& name) const;
+  /// The same for a copy without a grace period: it stays only until all references are known.
+  std::optional<kube::Duration> stays_unknown() const;
 
  private:
   const NamespaceContext& context_;
   /// Until when an object counts as referred to; nothing = something refers to it now.
   std::map<std::string, std::optional<kube::TimePoint>> referred_;
+  std::set<std::string> named_;                  ///< by pods
   bool all_wanted_ = false;                      ///< every object is wanted, whether anything refers to it or not
   std::map<std::string, kube::TimePoint> kept_;  ///< until when a copy stays, by the name of its object
 };

@@ -85,7 +85,7 @@ void ReflectedNamespace::end_quiet() {
   if (std::exchange(reading_.is_quiet, false)) queue_.add();
 }
 
-void ReflectedNamespace::set_references(const std::set<std::string>& names, bool all) {
+void ReflectedNamespace::set_references(const std::set<std::string>& names, bool all, std::set<std::string> by_pods) {
   if (!context_.kind.referred_only) return;
   ReferredObjects& referred = home_.referred();
   const bool took_all = referred.takes_all();
@@ -93,6 +93,11 @@ void ReflectedNamespace::set_references(const std::set<std::string>& names, bool
     if (took_all && !referred.takes_all()) keep_copies();
     queue_.add();
     reconsider(0s);
+  }
+  for (const std::string& name : referred.name_by_pods(std::move(by_pods))) {
+    if (!notes_.need_pod.contains(name)) continue;
+    twin_.copies().doubt_source(context_.kind.remote_name(name, context_.forging));
+    queue_.add(name);
   }
   const bool was_idle = referred.empty();
   for (const std::string& name : names)

@@ -74,8 +74,9 @@ class ReflectedNamespace {
   /// Looks at a twin that is no longer quiet.
   void end_quiet();
 
-  /// Sets which objects others refer to; `all`: every object counts as one of them, except under an AllowList.
-  void set_references(const std::set<std::string>& names, bool all);
+  /// Sets which objects others refer to; `all`: every object counts as one of them, except under an AllowList;
+  /// `by_pods`: those that pods name themselves.
+  void set_references(const std::set<std::string>& names, bool all, std::set<std::string> by_pods);
   /// Keeps copies for a while when no longer all objects are wanted: pods may come back that use them, or need them
   /// until they are gone.
   void keep_copies();

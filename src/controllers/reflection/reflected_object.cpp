@@ -61,9 +61,12 @@ asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
     settle();
     co_return Outcome::done();
   }
-  auto plan = core::reflection::plan_reflection(
-      {.kind = context_.kind, .policy = context_.policy, .ctx = context_.forging}, local_ ? &*local_ : nullptr,
-      std::exchange(wanted_, std::nullopt), remote_ ? &*remote_ : nullptr);
+  auto plan = core::reflection::plan_reflection({.kind = context_.kind,
+                                                 .policy = context_.policy,
+                                                 .ctx = context_.forging,
+                                                 .named_by_pod = ns_->home().referred().is_named_by_pod(name_)},
+                                                local_ ? &*local_ : nullptr, std::exchange(wanted_, std::nullopt),
+                                                remote_ ? &*remote_ : nullptr);
   co_return co_await carry_out(std::move(plan));
 }
 
@@ -73,7 +76,11 @@ std::optional<Outcome> ReflectedObject::end_without_reading() {
   const auto at_home = ns_->home().version_of(name_);
   is_at_home_ = at_home.has_value();
   source_ = at_home.value_or(0);
-  if (!is_at_home_) ns_->home().referred().erase(name_);
+  if (!is_at_home_) {
+    ns_->home().referred().erase(name_);
+    ns_->notes().need_pod.erase(name_);
+    ns_->notes().reported_copied.erase(name_);
+  }
   const Copy* known = ns_->twin().copies().find(remote_name_);
   if (!is_at_home_ && !known) {
     report_references();
@@ -96,10 +103,17 @@ void ReflectedObject::forge() {
   const bool is_asked_for = local_ && (!context_.kind.referred_only || referred.contains(name_) ||
                                        referred.takes_all() || core::reflection::is_allowed(*local_));
   wishes_ = ns_->wishes();
+  auto& need_pod = ns_->notes().need_pod;
+  if (local_ && context_.kind.needs_pod && context_.kind.needs_pod(*local_))
+    need_pod.insert(name_);
+  else if (local_)
+    need_pod.erase(name_);
+  needs_pod_ = need_pod.contains(name_);
   wanted_ = is_asked_for ? core::reflection::wanted_copy({.kind = context_.kind,
                                                           .policy = context_.policy,
                                                           .ctx = context_.forging,
-                                                          .without_notes = ns_->notes().without_notes.contains(name_)},
+                                                          .without_notes = ns_->notes().without_notes.contains(name_),
+                                                          .named_by_pod = referred.is_named_by_pod(name_)},
                                                          *local_, ns_->twin().ns())
                          : std::nullopt;
   is_wanted_ = wanted_.has_value();
@@ -129,6 +143,7 @@ asio::awaitable<Outcome> ReflectedObject::carry_out(core::reflection::Reflection
     // changing is corrected only at the usual comparisons.
     if (context_.kind.gather && (!remote_ || remote_->annotation(api::annotations::reflected_digest) != wish_))
       ns_->look_soon();
+    if (needs_pod_) co_return co_await copy_for_pods(std::move(*apply));
     co_return co_await writer.apply(std::move(*local_), std::move(*apply));
   }
   if (auto* remove = std::get_if<action::Remove>(&plan)) {
@@ -146,6 +161,21 @@ asio::awaitable<Outcome> ReflectedObject::carry_out(core::reflection::Reflection
   if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local_)
     context_.events.warning(*local_, context_.kind.resource, api::reasons::failed_reflection, refuse->message);
   co_return co_await leave(keep != nullptr);
+}
+
+asio::awaitable<Outcome> ReflectedObject::copy_for_pods(action::Apply apply) {
+  CopyWriter writer(ns_, context_);
+  const kube::Object local = *local_;
+  Outcome outcome = co_await writer.apply(std::move(*local_), std::move(apply));
+  if (outcome.failure()) co_return std::move(outcome);
+  // The last pod that named it may have gone meanwhile.
+  if (!ns_->home().referred().is_named_by_pod(name_)) {
+    ns_->twin().copies().doubt_source(remote_name_);
+    co_return Outcome::again_after(0s);
+  }
+  if (const Copy* made = ns_->twin().copies().find(remote_name_); made && made->settled_for == wish_)
+    report_copied(local);
+  co_return std::move(outcome);
 }
 
 asio::awaitable<Outcome> ReflectedObject::leave(bool kept) {
@@ -183,7 +213,8 @@ asio::awaitable<Outcome> ReflectedObject::take_away(action::Remove remove) {
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> ReflectedObject::stays_for_now() {
-  if (const auto pause = ns_->home().referred().stays_for(name_)) co_return *pause;
+  const ReferredObjects& referred = ns_->home().referred();
+  if (const auto pause = needs_pod_ ? referred.stays_unknown() : referred.stays_for(name_)) co_return *pause;
   if (!is_at_home_) {
     KUBE_CO_TRY(missed, co_await ns_->home().find_unlisted(name_));
     if (missed || !ns_->is_current()) co_return kube::Duration::zero();
@@ -220,6 +251,12 @@ void ReflectedObject::report_left_out() {
       known != reported.end() && (known->second.lacks || now - known->second.at < report_again_after);
   if (!was_reported) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
   reported[name_] = {.at = was_reported ? known->second.at : now, .lacks = true};
+}
+
+void ReflectedObject::report_copied(const kube::Object& local) {
+  if (std::exchange(ns_->notes().reported_copied[name_], local.uid()) == local.uid()) return;
+  context_.events.warning(local, context_.kind.resource, api::reasons::token_reflected,
+                          context_.kind.tell_copied(local, context_.forging));
 }
 
 void ReflectedObject::report_disabled(const std::string& message) {

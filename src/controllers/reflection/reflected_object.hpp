@@ -31,6 +31,8 @@ class ReflectedObject {
   /// be compared again. Nothing = the look goes on.
   std::optional<kube::Outcome> end_if_as_wished();
   asio::awaitable<kube::Outcome> carry_out(core::reflection::ReflectionPlan plan);
+  /// Writes the copy of an object that is copied only while a pod names it.
+  asio::awaitable<kube::Outcome> copy_for_pods(core::reflection::reflection_action::Apply apply);
   /// Ends the look at an object whose copy is neither written nor removed; `kept`: the plan is to keep it.
   asio::awaitable<kube::Outcome> leave(bool kept);
   asio::awaitable<kube::Outcome> take_away(core::reflection::reflection_action::Remove remove);
@@ -43,6 +45,8 @@ class ReflectedObject {
   void report_references();
   /// Reports once what the copy lacks of the object, if it is wanted.
   void report_left_out();
+  /// Reports once that an object was copied that is copied only while a pod names it.
+  void report_copied(const kube::Object& local);
   /// Reports once why the object is never reflected; "" = nothing to report.
   void report_disabled(const std::string& message);
 
@@ -52,6 +56,7 @@ class ReflectedObject {
   bool is_at_home_ = false;   ///< it exists at home, as far as is known, and is to be reflected
   std::uint64_t source_ = 0;  ///< its version at home
   std::optional<kube::Object> local_, wanted_, remote_;
+  bool needs_pod_ = false;    ///< it is copied only while a pod names it
   bool is_wanted_ = false;    ///< also after `wanted_` has been moved out
   std::string wish_;          ///< the digest of the wanted copy; "" = none is wanted
   std::uint64_t wishes_ = 0;  ///< ReflectedNamespace::wishes() when it was forged

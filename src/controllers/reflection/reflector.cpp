@@ -83,8 +83,9 @@ void Reflector::stop_namespace(const std::string& local) {
   ns->take_back_references();
 }
 
-void Reflector::set_references(const std::string& local, const std::set<std::string>& names, bool all) {
-  if (const Shared ns = find(local)) ns->set_references(names, all);
+void Reflector::set_references(const std::string& local, const std::set<std::string>& names, bool all,
+                               const std::set<std::string>& by_pods) {
+  if (const Shared ns = find(local)) ns->set_references(names, all, by_pods);
 }
 
 void Reflector::gather_anew(const std::string& local) {

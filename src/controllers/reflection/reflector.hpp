@@ -41,8 +41,9 @@ class Reflector {
   /// Ends the reflection of a namespace. Its copies stay as they are: the twin namespace is removed as a whole.
   void stop_namespace(const std::string& local);
   /// Sets which objects of a namespace others refer to, of a kind that is reflected only then. `all`: every object of
-  /// the namespace counts as one of them, except under an AllowList.
-  void set_references(const std::string& local, const std::set<std::string>& names, bool all = false);
+  /// the namespace counts as one of them, except under an AllowList. `by_pods`: those that pods name themselves.
+  void set_references(const std::string& local, const std::set<std::string>& names, bool all = false,
+                      const std::set<std::string>& by_pods = {});
   /// Sets the one handler of this kind's references. It must not suspend.
   void on_references(ReferencesHandler handler) { context_.on_references = std::move(handler); }
   /// Sets a function that returns whether set_references() has been called with everything there is: until then no copy

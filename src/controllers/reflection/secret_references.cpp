@@ -64,7 +64,10 @@ void SecretReferences::read(const std::string& node, const kube::ObjectKey& key,
 }
 
 void SecretReferences::count(const kube::ObjectKey& key, const Pod& pod, int by) {
-  count(key.ns, pod.secrets, by);
+  if (!pod.secrets.empty()) {
+    const bool is_named = add(by_pods_, key.ns, pod.secrets, by);
+    if (add(counts_, key.ns, pod.secrets, by) || is_named) changed_(key.ns);
+  }
   if (pod.account.empty()) return;
   const kube::ObjectKey named{key.ns, pod.account};
   Account& account = used_[named];
@@ -116,24 +119,31 @@ void SecretReferences::set(const std::string& ns, const std::string& name, std::
   count(ns, before, -1);
 }
 
-void SecretReferences::count(const std::string& ns, const std::vector<std::string>& secrets, int by) {
-  if (secrets.empty()) return;
+bool SecretReferences::add(Counts& counts, const std::string& ns, const std::vector<std::string>& secrets, int by) {
   bool is_news = false;
-  auto& counts = counts_[ns];
+  auto& numbers = counts[ns];
   for (const std::string& name : secrets) {
-    int& number = counts[name];
+    int& number = numbers[name];
     const bool was_referred = number > 0;
     number += by;
     if ((number > 0) != was_referred) is_news = true;
-    if (number == 0) counts.erase(name);
+    if (number == 0) numbers.erase(name);
   }
-  if (counts.empty()) counts_.erase(ns);
-  if (is_news) changed_(ns);
+  if (numbers.empty()) counts.erase(ns);
+  return is_news;
 }
 
-std::set<std::string> SecretReferences::of(const std::string& ns) const {
+void SecretReferences::count(const std::string& ns, const std::vector<std::string>& secrets, int by) {
+  if (!secrets.empty() && add(counts_, ns, secrets, by)) changed_(ns);
+}
+
+std::set<std::string> SecretReferences::of(const std::string& ns) const { return names(counts_, ns); }
+
+std::set<std::string> SecretReferences::named_by_pods(const std::string& ns) const { return names(by_pods_, ns); }
+
+std::set<std::string> SecretReferences::names(const Counts& counts, const std::string& ns) {
   std::set<std::string> out;
-  if (const auto found = counts_.find(ns); found != counts_.end())
+  if (const auto found = counts.find(ns); found != counts.end())
     for (const auto& [name, number] : found->second) out.insert(name);
   return out;
 }

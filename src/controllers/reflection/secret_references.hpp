@@ -28,6 +28,8 @@ class SecretReferences {
   void set(const std::string& ns, const std::string& name, std::vector<std::string> secrets);
   /// The Secrets of a namespace that something refers to.
   std::set<std::string> of(const std::string& ns) const;
+  /// Those of them that pods name themselves.
+  std::set<std::string> named_by_pods(const std::string& ns) const;
   /// Whether all Secrets of a namespace are needed: its pods stay here, so their users at the provider are not known.
   bool needs_all(const std::string& ns) const { return staying_.contains(ns); }
   /// Whether the pods of all nodes are known, their ServiceAccounts, and the namespaces whose pods stay here.
@@ -54,7 +56,11 @@ class SecretReferences {
   void count(const kube::ObjectKey& key, const Pod& pod, int by);
   void read_account(const kube::ObjectKey& key);
   void read_offloading(const kube::ObjectKey& key);
-  /// Adds `by` to the count of each Secret.
+  using Counts = std::map<std::string, std::map<std::string, int>>;  ///< by namespace and Secret
+  /// Adds `by` to the count of each Secret. Returns whether one is referred to now and was not before, or the other way
+  /// round.
+  static bool add(Counts& counts, const std::string& ns, const std::vector<std::string>& secrets, int by);
+  static std::set<std::string> names(const Counts& counts, const std::string& ns);
   void count(const std::string& ns, const std::vector<std::string>& secrets, int by);
 
   kube::InformerSet& home_;
@@ -64,7 +70,7 @@ class SecretReferences {
   std::map<std::string, Node> nodes_;
   std::map<kube::ObjectKey, Account> used_;
   std::map<kube::ObjectKey, std::vector<std::string>> others_;
-  std::map<std::string, std::map<std::string, int>> counts_;  ///< by namespace and Secret
+  Counts counts_, by_pods_;  ///< all references, and those of pods alone
 };
 
 }  // namespace liqo::controllers

@@ -29,6 +29,7 @@ std::string digest_of(const kube::Object& virtual_node, const SessionInputs& inp
   parts["annotations"] = texts(inputs.left_out.annotations);
   parts["addresses"] = texts(inputs.addresses);
   parts["withholdsTokens"] = inputs.withholds_tokens;
+  parts["withholdsAudienceTokens"] = inputs.withholds_audience_tokens;
   return core::sha256_hex(kube::json::serialize(parts));
 }
 
@@ -81,7 +82,8 @@ std::expected<SessionInputs, MissingInputs> SessionInputsReader::read(const kube
       .secret = *secret,
       .left_out = *entry.left_out,
       .addresses = given_addresses(virtual_node),
-      .withholds_tokens = !entry.tokens_withheld.empty(),
+      .withholds_tokens = entry.withholds_tokens,
+      .withholds_audience_tokens = entry.withholds_audience_tokens,
       .credentials = core::sha256_hex(kube::json::serialize(kube::object_at(secret->tree(), {"data"}))),
       .digest = {}};
   inputs.digest = digest_of(virtual_node, inputs);
@@ -100,15 +102,7 @@ std::optional<MissingInputs> SessionInputsReader::read_options(const kube::Objec
   if (options) {
     entry.left_out = core::reflection::filters_of(virtual_node, *options ? &**options : nullptr,
                                                   context_.settings.reflection.not_reflected);
-    std::string why = *options ? core::reflection::why_tokens_withheld(**options) : std::string();
-    if (context_.settings.offloading.api_server_mode == core::ApiServerMode::never) why.clear();
-    const bool is_news = std::exchange(entry.tokens_withheld, std::move(why)) != entry.tokens_withheld;
-    if (is_news && !entry.tokens_withheld.empty())
-      context_.events.warning(
-          virtual_node, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
-          "pods that are offloaded from now on get no tokens for the API server at home, because of the "
-          "VkOptionsTemplate: " +
-              entry.tokens_withheld);
+    read_withheld_tokens(virtual_node, *options ? &**options : nullptr, entry);
   } else if (!entry.left_out && virtual_node.is_deleting()) {
     // The session of a VirtualNode that is being deleted can do without its VkOptionsTemplate.
     entry.left_out = core::reflection::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
@@ -116,6 +110,24 @@ std::optional<MissingInputs> SessionInputsReader::read_options(const kube::Objec
     return MissingInputs{.failure = options.error()};
   }
   return std::nullopt;
+}
+
+void SessionInputsReader::read_withheld_tokens(const kube::Object& virtual_node, const kube::Object* options,
+                                               Entry& entry) {
+  const auto& settings = context_.settings.offloading;
+  std::string for_api_server, by_name;
+  if (options && settings.api_server_mode != core::ApiServerMode::never)
+    for_api_server = core::reflection::why_tokens_withheld(*options);
+  if (options && settings.audience_tokens != core::AudienceTokens::never)
+    by_name = core::reflection::why_audience_tokens_withheld(*options);
+  entry.withholds_tokens = !for_api_server.empty();
+  entry.withholds_audience_tokens = !by_name.empty();
+  std::string words = core::reflection::describe_withheld(for_api_server, by_name);
+  if (words == entry.tokens_withheld) return;
+  entry.tokens_withheld = std::move(words);
+  if (!entry.tokens_withheld.empty())
+    context_.events.warning(virtual_node, api::kinds::virtual_nodes, api::reasons::tokens_withheld,
+                            entry.tokens_withheld);
 }
 
 std::vector<std::string> SessionInputsReader::given_addresses(const kube::Object& virtual_node) const {
@@ -146,6 +158,7 @@ core::ForgingContext SessionInputsReader::forging_of(const kube::Object& virtual
       .api_server_mode = settings.offloading.api_server_mode,
       .api_server_host = settings.offloading.api_server_host,
       .api_server_port = settings.offloading.api_server_port,
+      .audience_tokens = settings.offloading.audience_tokens,
   };
 }
 

@@ -21,9 +21,10 @@ struct SessionInputs {
   kube::Object secret;
   core::reflection::ReflectionFilters left_out;  ///< labels and annotations that its pods do not get at the provider
   std::vector<std::string> addresses;            ///< of the API server here, as the network module gives them
-  bool withholds_tokens;
-  std::string credentials;  ///< a digest of the Secret
-  std::string digest;       ///< of the VirtualNode and the other inputs
+  bool withholds_tokens;                         ///< for the API server here
+  bool withholds_audience_tokens;                ///< with another audience
+  std::string credentials;                       ///< a digest of the Secret
+  std::string digest;                            ///< of the VirtualNode and the other inputs
 };
 
 /// Why there are no inputs.
@@ -57,10 +58,14 @@ class SessionInputsReader {
     std::string secret_name;
     /// Labels and annotations that its pods do not get at the provider, once these are known.
     std::optional<core::reflection::ReflectionFilters> left_out;
-    std::string tokens_withheld;  ///< why the VkOptionsTemplate withholds tokens; "" = it does not
+    /// Which tokens the VkOptionsTemplate withholds, and why, as it was reported; "" = none.
+    std::string tokens_withheld;
+    bool withholds_tokens = false, withholds_audience_tokens = false;
   };
   /// Reads the VkOptionsTemplate into the entry. Returns what is missing if it is not known.
   std::optional<MissingInputs> read_options(const kube::Object& virtual_node, Entry& entry, bool has_session);
+  /// Takes into the entry which tokens the template, which may be null, withholds, and reports that once.
+  void read_withheld_tokens(const kube::Object& virtual_node, const kube::Object* options, Entry& entry);
   /// Addresses that the network module has assigned to the API server here, for pods at a provider that it connects.
   /// None if the settings have an address.
   std::vector<std::string> given_addresses(const kube::Object& virtual_node) const;

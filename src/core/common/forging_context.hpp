@@ -1,6 +1,7 @@
 // The context of forging, beside the object itself: the two clusters and the settings of the virtual node.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ enum class ApiServerMode {
   needed,  ///< pods with a service account of their own or the annotation, if the address is known
   always,  ///< all pods, as with the Go version
 };
+
+/// Whether projected tokens that name an audience other than this consumer's API server come from here.
+enum class AudienceTokens { never, always };
+/// The audiences of an API server.
+using Audiences = std::set<std::string, std::less<>>;
 
 /// How one pod of this consumer reaches its API server.
 enum class ApiServerSupport {
@@ -48,6 +54,9 @@ struct ForgingContext {
   std::string api_server_port;  ///< in place of the local Service's port; "" = that one
   std::string kubernetes_service_port = "443";
   std::vector<std::string> api_server_ips;  ///< `status.ip` of the IP objects of type api-server; may be empty
+  AudienceTokens audience_tokens = AudienceTokens::never;
+  /// The audiences of the API server at home; outlives this context. Null or empty = they are not known.
+  const Audiences* home_audiences = nullptr;
 
   std::string ingress_class;  ///< the provider's class for reflected Ingresses; "" = none
   /// For reflected EndpointSlices; outlives this context. Null = they are not reflected.

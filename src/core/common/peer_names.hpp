@@ -18,11 +18,12 @@ inline constexpr std::string_view nonce_secret = "liqo-nonce";
 inline constexpr std::string_view signed_nonce_secret = "liqo-signed-nonce";
 
 /// ClusterRoles that a provider binds to its consumers (`remote_…`), and those that let liqod itself work in a tenant
-/// namespace and in an offloaded namespace (`own_…`).
+/// namespace and in an offloaded namespace, and make tokens for the pods of that (`own_…`).
 inline constexpr std::string_view remote_control_plane_role = "liqo-remote-controlplane";
 inline constexpr std::string_view remote_cluster_wide_role = "liqo-virtual-kubelet-remote-clusterwide";
 inline constexpr std::string_view own_tenant_role = "liqo-liqod-tenant";
 inline constexpr std::string_view own_offloaded_role = "liqo-liqod-offloaded";
+inline constexpr std::string_view own_token_role = "liqo-liqod-tokens";
 
 /// What the names of tenant namespaces begin with by default; no twin has such a name.
 inline constexpr std::string_view tenant_namespace_prefix = "liqo-tenant-";

@@ -3,6 +3,7 @@
 #include "core/common/json_values.hpp"
 #include "core/common/names.hpp"
 #include "core/offloading/service_account_token.hpp"
+#include "core/offloading/token_audiences.hpp"
 #include "liqo/api/names.hpp"
 
 namespace liqo::core {
@@ -19,15 +20,16 @@ json::object token_source(const kube::Object& local_pod, std::string_view volume
       {"secret", json::object{{"name", token_secret_name(local_pod.name())}, {"items", json::array{std::move(item)}}}}};
 }
 
-/// The sources with reflected tokens in place of the provider's, or without any if the pod gets none.
+/// The sources with reflected tokens in place of the provider's, and without those that the pod does not get.
 json::array adapt_tokens(const json::array& sources, std::string_view volume, const kube::Object& local_pod,
-                         ApiServerSupport support) {
+                         const ForgingContext& ctx) {
   json::array adapted;
   for (const json::value& entry : sources) {
     const json::object* source = entry.if_object();
     if (source && source->contains("serviceAccountToken")) {
-      if (support == ApiServerSupport::token_api)
-        adapted.push_back(token_source(local_pod, volume, kube::object_at(*source, {"serviceAccountToken"})));
+      const json::object& token = kube::object_at(*source, {"serviceAccountToken"});
+      if (gets_token(local_pod, kube::string_at(token, {"audience"}), ctx))
+        adapted.push_back(token_source(local_pod, volume, token));
       continue;
     }
     adapted.push_back(entry);
@@ -81,13 +83,12 @@ void adapt_container(json::object& container, const json::array& added, std::str
 
 }  // namespace
 
-void adapt_volumes(json::object& pod_spec, const kube::Object& local_pod, ApiServerSupport support,
-                   const ForgingContext& ctx) {
+void adapt_volumes(json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx) {
   for_each_object(pod_spec, "volumes", [&](json::object& volume) {
     json::object* projected = object_in(volume, "projected");
     if (!projected) return;
     const std::string name(kube::string_at(volume, {"name"}));
-    json::array sources = adapt_tokens(kube::array_at(*projected, {"sources"}), name, local_pod, support);
+    json::array sources = adapt_tokens(kube::array_at(*projected, {"sources"}), name, local_pod, ctx);
     adapt_root_ca(sources, ctx);
     (*projected)["sources"] = std::move(sources);
   });

@@ -6,6 +6,7 @@
 #include "core/common/bounded.hpp"
 #include "core/common/json_values.hpp"
 #include "core/offloading/api_server.hpp"
+#include "core/offloading/home_root_ca.hpp"
 #include "core/offloading/refused_container.hpp"
 #include "core/offloading/shadow_pod.hpp"
 #include "kube/base/printable.hpp"
@@ -43,7 +44,10 @@ bool has_run(const json::value* status) {
 /// The container as it is sent: with the address of home's API server if the other containers have that.
 json::value forge(const json::value& container, const kube::Object& local_pod, const ForgingContext& ctx) {
   json::object spec{{field, json::array{container}}};
-  if (api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api) adapt_environment(spec, local_pod, ctx);
+  if (api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api) {
+    name_home_root_ca(spec, ctx);
+    adapt_environment(spec, local_pod, ctx);
+  }
   json::value forged = std::move(spec[field].get_array().front());
   // The API server sets `resources` on every container when it stores one, but refuses them in ephemeral containers.
   if (json::object* object = forged.if_object()) object->erase("resources");

@@ -73,6 +73,9 @@ std::string refusal_words(const kube::Failure& failure);
 /// The sentence about a refusal of that provider, of bounded length.
 std::string refusal_message(std::string_view provider, std::string_view words);
 
+/// The sentence about a pod that this cluster does not send to that provider, of bounded length.
+std::string unsent_message(std::string_view provider, std::string_view words);
+
 /// The status with the condition `api::offloaded_condition` False, with that reason and message: what the provider says
 /// about a pod that it does not run.
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,

@@ -106,6 +106,10 @@ std::string refusal_message(std::string_view provider, std::string_view words) {
   return "cluster " + std::string(provider) + " refuses the pod: " + kube::one_line(words, max_refusal);
 }
 
+std::string unsent_message(std::string_view provider, std::string_view words) {
+  return "the pod is not sent to cluster " + std::string(provider) + ": " + kube::one_line(words, max_refusal);
+}
+
 WantedStatus forge_refusal(const kube::Object& local, std::string_view reason, std::string_view message,
                            kube::WallTime now) {
   WantedStatus wanted{.status = local.status(), .labels = {}, .annotations = {}, .left_out = {}};

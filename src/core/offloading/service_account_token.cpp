@@ -6,8 +6,9 @@
 #include "core/common/digest.hpp"
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
+#include "core/common/peer_names.hpp"
 #include "core/offloading/pod_status.hpp"
-#include "core/offloading/shadow_pod.hpp"
+#include "core/offloading/token_audiences.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
@@ -19,7 +20,6 @@ namespace {
 namespace labels = api::labels;
 namespace annotations = api::annotations;
 
-constexpr std::size_t max_tokens = 100;
 constexpr std::chrono::seconds default_lifetime{3600};
 
 bool belongs_to(const kube::Object& secret, const kube::Object& local_pod) {
@@ -55,7 +55,7 @@ std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod) 
     if (!projected) continue;
     for (const json::value& source : kube::array_at(*projected, {"sources"})) {
       const json::value* token = kube::find(source, {"serviceAccountToken"});
-      if (!token || !token->is_object() || requests.size() >= max_tokens) continue;
+      if (!token || !token->is_object()) continue;
       const std::int64_t seconds = kube::int_at(*token, {"expirationSeconds"}, default_lifetime.count());
       requests.push_back({.key = token_key(kube::string_at(volume, {"name"}), kube::string_at(*token, {"path"})),
                           .audience = std::string(kube::string_at(*token, {"audience"})),
@@ -66,8 +66,20 @@ std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod) 
 }
 
 bool needs_tokens(const kube::Object& local_pod, const ForgingContext& ctx) {
-  return api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api &&
-         !collect_token_requests(local_pod).empty();
+  return std::ranges::any_of(collect_token_requests(local_pod),
+                             [&](const TokenRequest& request) { return gets_token(local_pod, request.audience, ctx); });
+}
+
+TokenKeys mounted_tokens(const kube::Object& shadow) {
+  const std::string secret = token_secret_name(shadow.name());
+  TokenKeys keys;
+  for (const json::value& volume : kube::array_at(shadow.spec(), {"pod", "volumes"}))
+    for (const json::value& source : kube::array_at(volume, {"projected", "sources"})) {
+      if (kube::string_at(source, {"secret", "name"}) != secret) continue;
+      for (const json::value& item : kube::array_at(source, {"secret", "items"}))
+        keys.emplace(kube::string_at(item, {"key"}));
+    }
+  return keys;
 }
 
 json::object forge_token_request(const kube::Object& local_pod, const TokenRequest& request) {
@@ -92,8 +104,13 @@ std::string token_refusal(const kube::Object& local_pod, const kube::Failure& fa
   if (status->code == 404 || status->code == 405)
     return "there is no token for " + account + ": " + server +
            " has no TokenRequest API, which Kubernetes has since 1.20: start liqod with "
-           "--apiserver-support=never, or annotate the pod with liqo.io/api-server-support=disabled";
-  return "there is no token for " + account + " from " + server + ": " + refusal_words(failure);
+           "--apiserver-support=never and --audience-tokens=never, or annotate the pod with "
+           "liqo.io/api-server-support=disabled";
+  const std::string why = "there is no token for " + account + " from " + server + ": " + refusal_words(failure);
+  if (!failure.is_forbidden()) return why;
+  return why + "; liqod gets the right by RoleBinding " + std::string(own_token_role) + " of namespace " +
+         std::string(local_pod.ns()) +
+         ", which it makes if the chart has apiServer.support or apiServer.audienceTokens other than never";
 }
 
 kube::Result<IssuedToken> read_token_answer(const kube::Object& answer) {
@@ -140,14 +157,15 @@ bool is_token_secret(const kube::Object& secret, const ClusterPair& clusters) {
 }
 
 TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now) {
-  const auto& [local_pod, secret, issued, is_mounted] = observed;
+  const auto& [local_pod, secret, issued, mounted] = observed;
   // A Secret whose label somebody has removed is still known by the pod.
   const bool ours = secret && (is_token_secret(*secret, ctx.clusters) ||
                                (local_pod && is_reflected(*secret, ctx.clusters) && belongs_to(*secret, *local_pod)));
   const bool is_vetoed = local_pod && local_pod->annotation(annotations::api_server_support) == "disabled";
-  const bool is_given =
-      local_pod && !is_vetoed && (is_mounted || api_server_support_of(*local_pod, ctx) == ApiServerSupport::token_api);
-  const auto requests = is_given ? collect_token_requests(*local_pod) : std::vector<TokenRequest>();
+  auto requests = local_pod && !is_vetoed ? collect_token_requests(*local_pod) : std::vector<TokenRequest>();
+  std::erase_if(requests, [&](const TokenRequest& request) {
+    return mounted.empty() ? !gets_token(*local_pod, request.audience, ctx) : !mounted.contains(request.key);
+  });
   if (requests.empty()) {
     // Secrets of another virtual node are left to it. A pod that lives may still be using its own.
     const bool may_be_used = ours && local_pod && !is_vetoed && belongs_to(*secret, *local_pod);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,11 +30,19 @@ struct IssuedToken {
 };
 using IssuedTokens = std::map<std::string, IssuedToken, std::less<>>;  ///< by key
 
-/// The tokens that the pod's projected volumes ask for; empty = no Secret is needed. At most 100.
+/// The most tokens that one pod gets.
+inline constexpr std::size_t max_tokens = 100;
+
+/// The tokens that the pod's projected volumes ask for; empty = no Secret is needed.
 std::vector<TokenRequest> collect_token_requests(const kube::Object& local_pod);
 
 /// Whether the pod is to have such a Secret.
 bool needs_tokens(const kube::Object& local_pod, const ForgingContext& ctx);
+
+/// Keys of the Secret, one for each token.
+using TokenKeys = std::set<std::string, std::less<>>;
+/// The tokens of home that the pod of this ShadowPod mounts, as was decided when the ShadowPod was created.
+TokenKeys mounted_tokens(const kube::Object& shadow);
 
 /// The body of the POST to serviceaccounts/<sa>/token: bound to this pod, so that the token dies with it.
 kube::json::object forge_token_request(const kube::Object& local_pod, const TokenRequest& request);
@@ -86,7 +95,7 @@ struct ObservedTokens {
   const kube::Object* local_pod = nullptr;  ///< null = gone: the Secret is deleted
   const kube::Object* secret = nullptr;     ///< what has the Secret's name at the provider
   const IssuedTokens& issued;               ///< known so far
-  bool is_mounted = false;                  ///< the ShadowPod mounts the Secret
+  TokenKeys mounted = {};                   ///< those that the ShadowPod mounts; empty = none, or there is no ShadowPod
 };
 
 /// The plan for the Secret of one pod. Tokens that a ShadowPod mounts are renewed whatever the mode and the address are

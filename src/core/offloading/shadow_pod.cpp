@@ -9,9 +9,11 @@
 #include "core/offloading/affinity.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/dropped_fields.hpp"
+#include "core/offloading/home_root_ca.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
+#include "core/offloading/token_audiences.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -140,18 +142,13 @@ ApiServerSupport api_server_support_of(const kube::Object& local_pod, const Forg
   return ApiServerSupport::token_api;
 }
 
-bool mounts_tokens(const kube::Object& shadow) {
-  const std::string secret = token_secret_name(shadow.name());
-  for (const json::value& volume : kube::array_at(shadow.spec(), {"pod", "volumes"}))
-    for (const json::value& source : kube::array_at(volume, {"projected", "sources"}))
-      if (kube::string_at(source, {"secret", "name"}) == secret) return true;
-  return false;
-}
-
 std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens) {
   const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
   if (asked == "disabled" || asked == "remote" || knows_home_api_server(ctx)) return {};
-  if (!wants_home_api_server(local_pod, ctx) || collect_token_requests(local_pod).empty()) return {};
+  if (!wants_home_api_server(local_pod, ctx)) return {};
+  if (std::ranges::all_of(collect_token_requests(local_pod),
+                          [&](const TokenRequest& request) { return is_other_audience(request.audience, ctx); }))
+    return {};
   // The ShadowPod was made while the address was known, or while all pods got tokens.
   if (ctx.api_server_mode == ApiServerMode::needed && has_tokens) return {};
   return "pods in cluster " + ctx.clusters.remote + " do not know the address of the API server of cluster " +
@@ -173,8 +170,11 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
 
   const bool host_ports_cleared = kube::bool_at(local_spec, {"hostNetwork"}) && clear_host_ports(spec);
   const ApiServerSupport support = api_server_support_of(local_pod, ctx);
-  if (support != ApiServerSupport::remote) adapt_volumes(spec, local_pod, support, ctx);
+  if (std::string why = excess_of_tokens(local_pod, ctx); !why.empty())
+    return kube::fail(kube::Errc::invalid_input, std::move(why));
+  if (support != ApiServerSupport::remote) adapt_volumes(spec, local_pod, ctx);
   if (support == ApiServerSupport::token_api) {
+    name_home_root_ca(spec, ctx);
     adapt_environment(spec, local_pod, ctx);
     adapt_host_aliases(spec, ctx);
   }
@@ -195,6 +195,8 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
                                                       {std::string(remote_namespace), std::string(local_pod.name())}),
                          .dropped_fields = dropped_fields(local_spec, spec, host_ports_cleared),
                          .foreign_fields = foreign_fields(local_spec)};
+  if (std::string tokens = unsent_tokens(local_pod, ctx); !tokens.empty())
+    forged.dropped_fields.push_back(std::move(tokens));
   json::object& metadata = forged.shadow.mutable_metadata();
   metadata["annotations"] = shadow_annotations(local_pod, labels, ctx);
   metadata["labels"] = std::move(labels);

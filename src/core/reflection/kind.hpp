@@ -57,6 +57,12 @@ struct ReflectedKind {
   /// needed; nullopt = it may be reflected.
   std::optional<std::string_view> (*never_reflected)(const kube::Object& local) =
       [](const kube::Object&) -> std::optional<std::string_view> { return std::nullopt; };
+  /// Why an object is reflected only while it is annotated to be allowed and a pod names it, whatever the policy says:
+  /// a clause for its Event, "" = no Event is needed; nullopt = it is reflected otherwise, too. Null: no object of the
+  /// kind is so.
+  std::optional<std::string_view> (*needs_pod)(const kube::Object& local) = nullptr;
+  /// A sentence for the Event when such an object is copied.
+  std::string (*tell_copied)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
   /// Why an object at the provider that has both our labels is no copy: a clause, "" = it is a copy.
   std::string_view (*no_copy)(const kube::Object& remote, const core::ForgingContext& ctx) =
       [](const kube::Object&, const core::ForgingContext&) { return std::string_view(); };
@@ -117,6 +123,7 @@ struct ReflectionRule {
   const core::ForgingContext& ctx;
   /// The provider refuses what controllers of home have noted on the object (core::take_out_notes).
   bool without_notes = false;
+  bool named_by_pod = false;  ///< a pod at the provider, or on its way there, names the object now
 };
 
 /// The copy that an object is to have, its digest among the annotations; nothing if it is not to be reflected.

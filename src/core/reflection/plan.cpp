@@ -21,7 +21,7 @@ bool is_set(const kube::Object& object, std::string_view key) {
 }
 
 bool is_selected(const ReflectionRule& rule, const kube::Object& local) {
-  const auto& [kind, policy, ctx, without_notes] = rule;
+  const auto& [kind, policy, ctx, without_notes, named_by_pod] = rule;
   const bool says_itself = is_set(local, annotations::skip_reflection) || is_set(local, annotations::allow_reflection);
   if (kind.selected_by && says_itself) return !is_set(local, annotations::skip_reflection);
   if (const auto other = kind.selected_by ? kind.selected_by(local, ctx) : std::nullopt)
@@ -36,6 +36,13 @@ bool is_selected(const ReflectionRule& rule, const kube::Object& local) {
 /// Whether name, policy and annotations want the object reflected.
 bool is_wished(const ReflectionRule& rule, const kube::Object& local) {
   return !rule.kind.remote_name(local.name(), rule.ctx).empty() && is_selected(rule, local);
+}
+
+/// Why the object is not reflected whatever policy and annotations say, nullopt if it may be.
+std::optional<std::string_view> why_never(const ReflectionRule& rule, const kube::Object& local) {
+  if (const auto never = rule.kind.never_reflected(local)) return never;
+  const auto held = rule.kind.needs_pod ? rule.kind.needs_pod(local) : std::nullopt;
+  return rule.named_by_pod && is_allowed(local) ? std::nullopt : held;
 }
 
 /// The digest among the annotations says that this wish was applied, so nothing of an older one is left.
@@ -77,7 +84,7 @@ bool is_allowed(const kube::Object& local) { return is_set(local, annotations::a
 
 std::optional<kube::Object> wanted_copy(const ReflectionRule& rule, const kube::Object& local,
                                         std::string_view remote_namespace) {
-  if (!is_wished(rule, local) || rule.kind.never_reflected(local)) return std::nullopt;
+  if (!is_wished(rule, local) || why_never(rule, local)) return std::nullopt;
   kube::Object wanted = rule.kind.forge(local, remote_namespace, rule.ctx);
   if (rule.without_notes) core::take_out_notes(wanted.mutable_metadata());
   wanted.set_annotation(annotations::reflected_digest, core::digest_hex(wanted.text()));
@@ -91,9 +98,9 @@ ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* l
 
 ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local,
                                std::optional<kube::Object> wanted, const kube::Object* remote) {
-  const auto& [kind, policy, ctx, without_notes] = rule;
+  const auto& [kind, policy, ctx, without_notes, named_by_pod] = rule;
   const std::string foreign = remote ? why_foreign(kind, *remote, ctx) : std::string();
-  if (const auto never = local && is_wished(rule, *local) ? kind.never_reflected(*local) : std::nullopt)
+  if (const auto never = local && is_wished(rule, *local) ? why_never(rule, *local) : std::nullopt)
     return leave_out(rule, *local, foreign.empty() ? remote : nullptr, *never);
   if (!foreign.empty()) {
     if (!wanted) return Keep{};

@@ -72,7 +72,8 @@ std::string_view kind_of_option(std::string_view argument) {
 
 /// The options that are followed, or reported together with their value.
 bool is_known_option(std::string_view argument) {
-  constexpr std::string_view known[] = {"--enable-apiserver-support", "--disable-ip-reflection", "--enable-storage"};
+  constexpr std::string_view known[] = {"--audience-tokens", "--enable-apiserver-support", "--disable-ip-reflection",
+                                        "--enable-storage"};
   const std::string_view option = argument.substr(0, argument.find('='));
   return !kind_of_option(argument).empty() || std::ranges::find(known, option) != std::end(known);
 }
@@ -96,6 +97,14 @@ struct Word {
   std::string where;
   std::string value;
 };
+
+/// Why `serviceaccount` has no workers, a clause; "" = it has some.
+std::string why_no_workers(const api::VkOptionsTemplate& view, const std::vector<std::string>& arguments) {
+  const std::string workers = said_of(view, arguments, "serviceaccount", "workers");
+  if (!workers.empty() && !read_workers(workers))
+    return "workers of serviceaccount is " + kube::in_quotes(workers) + " and not a number";
+  return !workers.empty() && *read_workers(workers) == 0 ? "serviceaccount has no workers" : "";
+}
 
 /// The names as a text, such as "DenyList or AllowList".
 std::string names_of_selections(const ReflectedKind& kind) {
@@ -237,12 +246,33 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
 std::string why_tokens_withheld(const kube::Object& options_template) {
   const api::VkOptionsTemplate view(options_template);
   const std::vector<std::string> arguments = view.extra_args();
-  const std::string workers = said_of(view, arguments, "serviceaccount", "workers");
-  if (!workers.empty() && !read_workers(workers))
-    return "workers of serviceaccount is " + kube::in_quotes(workers) + " and not a number";
-  if (!workers.empty() && *read_workers(workers) == 0) return "serviceaccount has no workers";
+  if (std::string why = why_no_workers(view, arguments); !why.empty()) return why;
   if (!switch_of(arguments, "--enable-apiserver-support").value_or(true)) return "--enable-apiserver-support is false";
   return {};
+}
+
+std::string why_audience_tokens_withheld(const kube::Object& options_template) {
+  const api::VkOptionsTemplate view(options_template);
+  const std::vector<std::string> arguments = view.extra_args();
+  if (std::string why = why_no_workers(view, arguments); !why.empty()) return why;
+  const auto said = value_of(arguments, "--audience-tokens");
+  if (!said || *said == "always") return {};
+  return *said == "never" ? "--audience-tokens is never"
+                          : "--audience-tokens is " + kube::in_quotes(*said) + " and neither always nor never";
+}
+
+std::string describe_withheld(const std::string& for_api_server, const std::string& by_name) {
+  if (for_api_server.empty() && by_name.empty()) return {};
+  std::string which = "tokens of this cluster", why = for_api_server;
+  if (for_api_server.empty()) {
+    which = "tokens with an audience of their own";
+    why = by_name;
+  } else if (by_name.empty()) {
+    which = "tokens for the API server at home";
+  } else if (by_name != for_api_server) {
+    why += ", and " + by_name;
+  }
+  return "pods that are offloaded from now on get no " + which + ", because of the VkOptionsTemplate: " + why;
 }
 
 std::string describe_mistakes(const TemplatePolicies& policies) {

@@ -77,6 +77,11 @@ std::vector<std::string> not_followed(const kube::Object& options_template, cons
 /// Why pods are to have no tokens for the API server at home, a clause: `serviceaccount` has no workers, or what cannot
 /// be read, or `--enable-apiserver-support` is false. "" = they may have some.
 std::string why_tokens_withheld(const kube::Object& options_template);
+/// Why pods are to have no tokens that name an audience of their own, a clause: `serviceaccount` has no workers, or
+/// what cannot be read, or `--audience-tokens` is not `always`. "" = they may have some.
+std::string why_audience_tokens_withheld(const kube::Object& options_template);
+/// What an Event says of tokens that are withheld for these reasons; "" = none are.
+std::string describe_withheld(const std::string& for_api_server, const std::string& by_name);
 /// What an Event says of mistakes and of what is not followed; "" = there is neither.
 std::string describe_mistakes(const TemplatePolicies& policies);
 

@@ -11,7 +11,6 @@ import pytest
 from harness import settings
 from harness.cluster import rights
 from harness.cluster.cluster import PORT, busybox
-from harness.liqo import chart
 from harness.liqo.liqod import Liqod
 from harness.story import Story
 from harness.wait import stays, wait_for
@@ -24,7 +23,6 @@ EXPIRATION = "offloading.liqo.io/service-account-expiration"
 def with_tokens(story: Story) -> Iterator[Story]:
     """Runs another daemon at home for as long as the story lasts: one that brings tokens."""
     assert story.home.stop() == 0
-    chart.allow_tokens(story.consumer)
     flags = (
         "--home-api-server-host", story.consumer.address,
         "--home-api-server-port", str(PORT),

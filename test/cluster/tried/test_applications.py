@@ -256,7 +256,6 @@ def three(run: Run, daemons: object, tmp_path_factory: pytest.TempPathFactory) -
             for done in given:
                 done.result()
         name_image(rome.cluster, liqo)
-        chart.allow_tokens(rome.cluster)
         chart.allow_custom(rome.cluster, "shop.example", "deliveries")
         chart.allow_tenant_roles(milan.cluster, "deliveries")
         for provider in (milan, turin):

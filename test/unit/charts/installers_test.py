@@ -211,6 +211,8 @@ VALUES = {
     "tokens for nobody": {"apiServer": {"support": "never", "hostForPods": "api.rome.example"}},
     "tokens where needed": {"apiServer": {"hostForPods": "fd00::1", "portForPods": 6443}},
     "tokens at a port": {"apiServer": {"hostForPods": "10.0.0.1", "portForPods": "6443"}},
+    "tokens for the API server alone": {"apiServer": {"audienceTokens": "never"}},
+    "no tokens at all": {"apiServer": {"audienceTokens": "never", "support": "never"}},
     "tokens by argument": {"extraArgs": ["--enable-apiserver-support"]},
     "tokens for nobody, by Go": {"offloading": {"reflection": {"serviceaccount": {"workers": 0}}}},
     "tokens for nobody, by an argument of Go": {
@@ -387,6 +389,8 @@ WRONG = {
     "replicas=0": "value replicas must be at least 1",
     "listenPort=70000": "value listenPort must be at most 65535",
     "listenPortCount=0": "value listenPortCount must be at least 1",
+    "apiServer.audienceTokens=maybe": "must be always or never, not \"maybe\"",
+    "extraArgs={--audience-tokens=never}": "--audience-tokens is set by value apiServer.audienceTokens: set that",
     "apiServer.support=maybe": "must be never, needed or always, not \"maybe\"",
     "enableAPIServerSupport=1": "value enableAPIServerSupport must be true or false, not 1",
     "offloading=4": "value offloading must be a map, not 4",
@@ -642,30 +646,24 @@ TOKENS = "liqo-liqod-tokens"
 @pytest.mark.parametrize(
     ("over", "is_given"),
     [
-        ({}, False),
-        ({"enableAPIServerSupport": True}, True),
-        ({"extraArgs": ["--enable-apiserver-support"]}, True),
-        ({"extraArgs": ["--enable-apiserver-support=true"]}, True),
-        ({"extraArgs": ["--log-level=debug"]}, False),
-        ({"apiServer": {"support": "always"}}, True),
-        ({"extraArgs": ["--apiserver-support=always"]}, True),
-        ({"apiServer": {"hostForPods": "10.0.0.1"}}, True),
-        ({"extraArgs": ["--home-api-server-host=10.0.0.1"]}, True),
-        ({"extraArgs": ["--apiserver-support", "always"]}, True),
-        ({"virtualKubelet": {"extra": {"args": ["--enable-apiserver-support"]}}}, True),
-        ({"apiServer": {"hostForPods": "10.0.0.1"}, **VALUES["tokens for nobody, by Go"]}, False),
-        ({"extraArgs": ["--home-api-server-host", "10.0.0.1"]}, True),
-        ({"apiServer": {"hostForPods": "10.0.0.1"}, "extraArgs": ["--apiserver-support", "never"]}, False),
-        ({"enableAPIServerSupport": True, "apiServer": {"support": "always"}}, True),
-        ({"apiServer": {"hostForPods": "10.0.0.1", "support": "never"}}, False),
-        ({"apiServer": {"hostForPods": "10.0.0.1"}, "extraArgs": ["--enable-apiserver-support=false"]}, False),
-        ({"apiServer": {"hostForPods": "10.0.0.1"}, "extraArgs": ["--apiserver-support=never"]}, False),
+        ({}, True),
+        ({"apiServer": {"audienceTokens": "never"}}, True),
+        ({"apiServer": {"audienceTokens": "never", "support": "always"}}, True),
+        ({"apiServer": {"support": "never"}}, True),
+        ({"extraArgs": ["--apiserver-support=never"]}, True),
+        (VALUES["tokens for nobody, by Go"], False),
+        (VALUES["no tokens at all"], False),
+        ({"apiServer": {"audienceTokens": "never"}, "extraArgs": ["--apiserver-support", "never"]}, False),
+        ({"apiServer": {"audienceTokens": "never"}, "extraArgs": ["--enable-apiserver-support=false"]}, False),
+        ({"apiServer": {"audienceTokens": "never"}, "enableAPIServerSupport": True}, True),
     ],
 )
-def test_the_right_to_make_tokens_comes_with_the_feature_only(over, is_given, tmp_path):
+def test_the_right_to_make_tokens_is_one_that_liqod_binds_in_namespaces_if_pods_may_get_any(over, is_given, tmp_path):
     documents = printed(tmp_path, over)
-    found = {kind for kind, _, name in documents if name == TOKENS}
-    assert found == ({"ClusterRole", "ClusterRoleBinding"} if is_given else set())
+    found = {(kind, name) for kind, _, name in documents if name.startswith(TOKENS)}
+    bind = f"{TOKENS}-bind"
+    given = {("ClusterRole", TOKENS), ("ClusterRole", bind), ("ClusterRoleBinding", bind)}
+    assert found == (given if is_given else set())
     # That to a token for kubelets names its account.
     rights = [
         right

@@ -98,6 +98,7 @@ RIGHTS = {
     },
     "liqod-namespaces-clusterrole.yaml": {("offloading.liqo.io", "namespaceoffloadings"): {"create", "delete"}},
     "liqod-tokens-clusterrole.yaml": {("", "serviceaccounts/token"): {"create"}},
+    "liqod-tokens-bind-clusterrole.yaml": {("rbac.authorization.k8s.io", "clusterroles"): {"bind"}},
     "liqod-role.yaml": {
         ("coordination.k8s.io", "leases"): WRITE | {"get", "create"},
         ("", "secrets"): READ | {"create", "update"},
@@ -148,6 +149,7 @@ RIGHTS = {
 BINDABLE = {
     "liqo-liqod-offloaded",
     "liqo-liqod-tenant",
+    "liqo-liqod-tokens",
     "liqo-remote-controlplane",
     "liqo-remote-leader",
     "liqo-virtual-kubelet-remote",
@@ -243,6 +245,14 @@ def test_secrets_of_the_own_cluster_are_read_in_namespaces_of_peers_and_offloade
     readers = {name for name in names() if any(READ & set(verbs) for verbs in named_rules(name, "secrets")[0])}
     bound_by_namespace = {"liqod-offloaded-clusterrole.yaml", "liqod-tenant-clusterrole.yaml"}
     assert readers == {"liqo-virtual-kubelet-remote.yaml", *bound_by_namespace}
+
+
+def test_tokens_of_the_own_cluster_are_made_in_offloaded_namespaces_only():
+    makers = {name for name in names() if ("", "serviceaccounts/token") in granted(load(name))}
+    assert makers == {"liqod-tokens-clusterrole.yaml", "liqod-metric-agent-role.yaml"}
+    # liqod binds the first in namespaces; the second names one account.
+    binders = [name for name in names() if "liqo-liqod-tokens" in named_rules(name, "clusterroles")[1]]
+    assert binders == ["liqod-tokens-bind-clusterrole.yaml"]
 
 
 def named_rules(name, resource):

@@ -40,6 +40,7 @@ constexpr Shown in_arguments[] = {
     {"--api-server-address-override=", Form::text, "apiServer.address"},
     {"--ca-override=", Form::text, "apiServer.ca"},
     {"--trusted-ca", Form::given, "apiServer.trustedCA"},
+    {"--audience-tokens=", Form::text, "apiServer.audienceTokens"},
     {"--home-api-server-host=", Form::text, "apiServer.hostForPods"},
     {"--tls-compatibility-mode", Form::given, "authentication.tlsCompatibilityMode"},
     {"--disable-ip-reflection", Form::not_given, "networking.reflectIPs"},

@@ -20,7 +20,7 @@ USER = f"system:serviceaccount:{NAMESPACE}:{SERVICE_ACCOUNT}"
 
 OWN_ROLE = "liqo-liqod"
 NAMESPACES_ROLE = "liqo-liqod-namespaces"
-TOKENS_ROLE = "liqo-liqod-tokens"
+TOKENS_BIND_ROLE = "liqo-liqod-tokens-bind"
 STORAGE_ROLE = "liqo-liqod-storage"
 METRIC_AGENT_ROLE = "liqo-liqod-metric-agent"
 METRIC_AGENT = "liqo-metric-agent"
@@ -47,7 +47,8 @@ def install(cluster: Cluster) -> Path:
     """Installs into `cluster` and returns the kubeconfig of liqod's ServiceAccount there."""
     cluster.namespace(NAMESPACE)
     cluster.kubectl("apply", "--server-side", "-f", CHART / "crds", "-f", CHART / "files")
-    rights.bind(cluster, None, OWN_ROLE, SUBJECT, OWN_ROLE)
+    for role in (OWN_ROLE, TOKENS_BIND_ROLE):
+        rights.bind(cluster, None, role, SUBJECT, role)
     for role, namespace in _BINDINGS:
         bind(cluster, namespace, "Role", role)
     about = f"the kinds of Liqo to be served in {cluster.name}"
@@ -60,17 +61,12 @@ def install(cluster: Cluster) -> Path:
 def uninstall(cluster: Cluster) -> None:
     """What `helm uninstall --no-hooks` removes; waits until Kubernetes has removed the webhooks with the roles."""
     cluster.kubectl("delete", "--ignore-not-found", "-f", CHART / "files")
-    for role in (OWN_ROLE, STORAGE_ROLE, METRIC_AGENT_ROLE, METRIC_AGENT, NAMESPACES_ROLE):
+    for role in (OWN_ROLE, TOKENS_BIND_ROLE, STORAGE_ROLE, METRIC_AGENT_ROLE, METRIC_AGENT, NAMESPACES_ROLE):
         cluster.api.delete("clusterrolebindings", None, role)
     for role, namespace in (*_BINDINGS, (METRIC_AGENT_ROLE, NAMESPACE)):
         cluster.api.delete("rolebindings", namespace, f"{role}-liqo")
     kinds = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
     wait_for(lambda: not any(map(cluster.api.list, kinds)), 60, f"the webhooks of {cluster.name} to be gone")
-
-
-def allow_tokens(cluster: Cluster) -> None:
-    """What the chart binds besides with enableAPIServerSupport."""
-    rights.bind(cluster, None, TOKENS_ROLE, SUBJECT, TOKENS_ROLE)
 
 
 def allow_namespaces(cluster: Cluster) -> None:

@@ -144,7 +144,6 @@ class Virtual:
         milan_node.give(settings.e2e_images())
         rome = clusters["rome"]
         chart.install(rome)
-        chart.allow_tokens(rome)
         chart.allow_namespaces(rome)
         flags = [*_OFFLOADING, "--home-api-server-host", rome.address, "--home-api-server-port", str(PORT)]
         if opened:

@@ -324,4 +324,117 @@ TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
   }
 }
 
+namespace {
+
+/// A pod of the account `default` that mounts these tokens, by their audiences.
+void create_client(Offloading& world, std::string_view name, const std::vector<std::string>& audiences) {
+  json::array sources;
+  for (const std::string& audience : audiences) {
+    json::object token{{"path", audience.empty() ? "token" : audience}};
+    if (!audience.empty()) token["audience"] = audience;
+    sources.push_back(json::object{{"serviceAccountToken", std::move(token)}});
+  }
+  kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
+  pod.mutable_spec() = json::object{
+      {"nodeName", "milan"},
+      {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+      {"volumes",
+       json::array{json::object{{"name", "all"}, {"projected", json::object{{"sources", std::move(sources)}}}}}}};
+  world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "default"}));
+  world.apply(resources::pods, pod);
+}
+
+std::size_t tokens_of(Offloading& world, std::string_view pod) {
+  const auto secret = world.at_milan(resources::secrets, std::string(pod) + "-token");
+  return secret ? kube::object_at(secret->tree(), {"data"}).size() : 0;
+}
+
+/// The requests for tokens whose audiences are these.
+struct TokenRequests {
+  std::size_t asked = 0;
+  bool is_refused = false;
+  std::string operator()(const kube::HttpRequest& request) {
+    if (!request.target.contains("/serviceaccounts/") || request.method != "POST") return {};
+    if (request.body.contains(R"("audiences":[])")) ++asked;
+    return is_refused ? "liqod may not create tokens" : "";
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a token with an audience of its own comes without an address of the API server, also for default") {
+  Offloading world;
+  TokenRequests requests;
+  world.refuses = [&](const kube::HttpRequest& request) { return requests(request); };
+  create_client(world, "vault", {"vault"});
+  create_client(world, "cloud", {"sts", "vault", ""});
+  create_client(world, "named", {"https://kubernetes.default.svc"});
+  world.run_at_milan("vault");
+  world.run_at_milan("cloud");
+  world.run_at_milan("named");
+  CHECK(tokens_of(world, "vault") == 1);
+  CHECK(tokens_of(world, "cloud") == 2);
+  CHECK(tokens_of(world, "named") == 0);
+  CHECK(world.condition("vault", api::home_api_server_condition, "message") == "(none)");
+  // The audiences were learnt once for all, and are asked for again after an hour.
+  CHECK(requests.asked == 1);
+  world.pass(61min);
+  create_client(world, "later", {"vault"});
+  world.run_at_milan("later");
+  CHECK(requests.asked == 2);
+  CHECK(tokens_of(world, "later") == 1);
+}
+
+TEST_CASE("pods wait for tokens that liqod may not make, told once it lasts, and go on when it may") {
+  Offloading world;
+  TokenRequests requests{.asked = 0, .is_refused = true};
+  world.refuses = [&](const kube::HttpRequest& request) { return requests(request); };
+  create_client(world, "vault", {"vault"});
+  world.pass(10s);
+  CHECK(world.events("FailedSATokensReflection").empty());
+  CHECK_FALSE(world.at_milan(kinds::shadow_pods, "vault").has_value());
+  REQUIRE(world.reaches([&] { return !world.events("FailedSATokensReflection").empty(); }, 3min));
+  CHECK(world.events("FailedSATokensReflection").front().contains("RoleBinding liqo-liqod-tokens of namespace shop"));
+  world.pass(10min);
+  CHECK(world.events("FailedSATokensReflection").size() == 1);
+  requests.is_refused = false;
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "vault").has_value(); }, 10min));
+  CHECK(tokens_of(world, "vault") == 1);
+}
+
+TEST_CASE("a pod that asks for more tokens than are brought is refused at once") {
+  Offloading world;
+  std::vector<std::string> audiences;
+  for (int i = 0; i < 300; ++i) audiences.push_back("a" + std::to_string(i));
+  create_client(world, "greedy", audiences);
+  REQUIRE(world.reaches([&] { return !world.events("FailedReflection").empty(); }));
+  CHECK(
+      world.events("FailedReflection").front() ==
+      "the pod is not sent to cluster milan: it mounts 300 tokens of service accounts, and at most 100 of one pod are "
+      "brought: mount fewer");
+  CHECK(tokens_of(world, "greedy") == 0);
+  world.pass(10min);
+  CHECK(world.times_reported("FailedReflection") == 1);
+}
+
+TEST_CASE("that default has rights and its pods no token is told once for a namespace") {
+  Offloading world;
+  kube::Object binding = kube::Object::make(kinds::role_bindings, {shop, "flows"});
+  binding.tree()["subjects"] =
+      json::array{json::object{{"kind", "ServiceAccount"}, {"name", "default"}, {"namespace", shop}}};
+  world.apply(kinds::role_bindings, binding);
+  create_client(world, "vault", {"vault"});
+  world.run_at_milan("vault");
+  world.pass(10s);
+  CHECK(world.events("NoTokenOfHome").empty());
+  for (const char* name : {"one", "two"}) {
+    create_client(world, name, {""});
+    world.run_at_milan(name);
+  }
+  REQUIRE(world.reaches([&] { return !world.events("NoTokenOfHome").empty(); }));
+  world.pass(20min);
+  CHECK(world.events("NoTokenOfHome").size() == 1);
+  CHECK(world.events("NoTokenOfHome").front().contains("RoleBinding flows"));
+}
+
 }  // namespace liqo::testing

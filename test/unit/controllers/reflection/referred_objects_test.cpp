@@ -273,4 +273,37 @@ TEST_CASE("Secrets go where something refers to them, and are not read otherwise
   CHECK(w.to_milan.requests() + w.to_rome.requests() - asked <= 90);
 }
 
+TEST_CASE("a token that was made by hand is there while a pod names it, and told once") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  const auto has = [&] { return w.milan.get(secrets, {"shop-rome", "token"}) != nullptr; };
+  json::object metadata{
+      {"name", "token"}, {"namespace", "shop"}, {"annotations", json::object{{"liqo.io/allow-reflection", "true"}}}};
+  REQUIRE(w.rome.create(secrets,
+                        {{"metadata", std::move(metadata)},
+                         {"type", "kubernetes.io/service-account-token"},
+                         {"data", json::object{{"token", "SldU"}}}},
+                        actor));
+  // Neither a list of all, nor an Ingress, nor an account's image pull secrets have it copied.
+  w.reflector.set_policy({.selection = core::reflection::SelectionPolicy::all});
+  w.reflector.set_references("shop", {"token"}, true);
+  w.pass(90s);
+  CHECK_FALSE(has());
+  for (int round = 0; round < 2; ++round) {
+    w.reflector.set_references("shop", {"token"}, true, {"token"});
+    REQUIRE(w.reaches(has, 5s));
+    CHECK(kube::string_at(*w.milan.get(secrets, {"shop-rome", "token"}), {"type"}) == "Opaque");
+    w.reflector.set_references("shop", {"token"}, true);
+    CHECK(w.reaches([&] { return !has(); }, 5s));
+  }
+  w.reflector.set_references("shop", {"token"}, false, {"token"});
+  REQUIRE(w.reaches(has, 5s));
+  w.reflector.set_references("shop", {});
+  CHECK(w.reaches([&] { return !has(); }, 5s));
+  std::int64_t told = 0;
+  for (const auto& tree : w.rome.list(kube::resources::events))
+    if (kube::string_at(*tree, {"reason"}) == "TokenReflected") told += kube::int_at(*tree, {"count"});
+  CHECK(told == 1);
+}
+
 }  // namespace liqo::controllers

@@ -223,7 +223,7 @@ TEST_CASE("why a Secret has no copy is told once for each of its versions") {
                     {{"metadata", json::object{{"name", "token"},
                                                {"namespace", "shop"},
                                                {"annotations", json::object{{"liqo.io/allow-reflection", "true"}}}}},
-                     {"type", "kubernetes.io/service-account-token"}},
+                     {"type", "bootstrap.kubernetes.io/token"}},
                     actor));
   const auto told = [&] {
     std::int64_t count = 0;

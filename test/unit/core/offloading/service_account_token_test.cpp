@@ -44,6 +44,13 @@ IssuedTokens both(kube::WallTime expires) {
   return tokens;
 }
 
+/// The keys of both.
+TokenKeys keys() {
+  TokenKeys found;
+  for (const TokenRequest& request : collect_token_requests(pod_with_tokens())) found.insert(request.key);
+  return found;
+}
+
 token_action::Write writing(TokenPlan plan) { return std::get<token_action::Write>(std::move(plan)); }
 bool is_keeping(const TokenPlan& plan) { return std::holds_alternative<token_action::Keep>(plan); }
 /// The UID of the Secret that a plan removes for good, "" if it removes none.
@@ -76,14 +83,16 @@ TEST_CASE("a token that is refused for good is told with what to do") {
        "there is no token for service account sa1: the API server of cluster local-cluster has no TokenRequest API, "
        "which "
        "Kubernetes has "
-       "since 1.20: start liqod with --apiserver-support=never, or annotate the pod with "
+       "since 1.20: start liqod with --apiserver-support=never and --audience-tokens=never, or annotate the pod with "
        "liqo.io/api-server-support=disabled"},
       {{.code = 404, .reason = "NotFound", .message = "serviceaccounts \"sa1\" not found"},
        "there is no service account sa1: create it, so that the pod can get its token for the API server of cluster "
        "local-cluster"},
       {{.code = 404, .reason = "NotFound", .message = "pods \"web\" not found"}, ""},
       {{.code = 403, .reason = "Forbidden", .message = "liqod may not"},
-       "there is no token for service account sa1 from the API server of cluster local-cluster: liqod may not"},
+       "there is no token for service account sa1 from the API server of cluster local-cluster: liqod may not; liqod "
+       "gets the right by RoleBinding liqo-liqod-tokens of namespace shop, which it makes if the chart has "
+       "apiServer.support or apiServer.audienceTokens other than never"},
       {{.code = 409, .reason = "Conflict", .message = "the pod is another one"}, ""},
       {{.code = 503, .reason = "ServiceUnavailable", .message = "later"}, ""},
   };
@@ -215,7 +224,11 @@ TEST_CASE("what is mounted is renewed in every mode, until the pod goes or says 
     ForgingContext ctx = context();
     ctx.api_server_mode = mode;
     const auto plan = writing(
-        plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min)), .is_mounted = true}, ctx, at()));
+        plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min)), .mounted = keys()}, ctx, at()));
+    CHECK(std::holds_alternative<token_action::Nothing>(
+        plan_tokens({.local_pod = &pod, .issued = {}, .mounted = {"another"}}, ctx, at())));
+    CHECK(writing(plan_tokens({.local_pod = &pod, .issued = {}, .mounted = {both(at()).begin()->first}}, ctx, at()))
+              .to_request.size() == 1);
     CHECK(plan.to_request.size() == 2);
     CHECK(plan.replaced == "");
     // A pod whose ShadowPod is gone may run still.
@@ -226,7 +239,7 @@ TEST_CASE("what is mounted is renewed in every mode, until the pod goes or says 
     CHECK(removed(plan_tokens({.local_pod = &other, .secret = &secret, .issued = {}}, ctx, at())) == "t1");
   }
   pod.set_annotation("liqo.io/api-server-support", "disabled");
-  CHECK(removed(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}, .is_mounted = true}, token_context(),
+  CHECK(removed(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}, .mounted = keys()}, token_context(),
                             at())) == "t1");
 }
 

@@ -3,6 +3,7 @@
 
 #include "../objects.hpp"
 #include "core/common/meta.hpp"
+#include "core/offloading/service_account_token.hpp"
 
 namespace liqo::core {
 namespace {
@@ -257,6 +258,8 @@ TEST_CASE("service-account volumes follow the way to the API server") {
         R"({"secret":{"name":"web-token","items":[{"key":"kube-api-access-foo-3c469e","path":"token"}]}})");
   CHECK(kube::string_at(sources(spec, 2)[1], {"configMap", "name"}) == "kube-root-ca.crt.local");
   CHECK(sources(spec, 3).size() == 1);
+  // A pod that talks to home's API server has home's CA wherever it takes it from.
+  CHECK(kube::string_at(kube::array_at(spec, {"volumes"})[0], {"configMap", "name"}) == "kube-root-ca.crt.local");
 
   spec = spec_with(service_account_volumes, ctx, R"({"annotations": {"liqo.io/api-server-support": "disabled"}})");
   CHECK(sources(spec, 3).empty());
@@ -305,8 +308,8 @@ TEST_CASE("tokens are for pods that need them, where the API server of home has 
           (api_server_support_of(pod, ctx) == token_api));
     ctx.api_server_host = "10.0.0.1";
     CHECK(api_server_trouble(pod, ctx, false).empty());
-    CHECK(mounts_tokens(forge_shadow_pod(pod, "shop-rome", ctx)->shadow) ==
-          (api_server_support_of(pod, ctx) == token_api));
+    CHECK(mounted_tokens(forge_shadow_pod(pod, "shop-rome", ctx)->shadow).empty() ==
+          (api_server_support_of(pod, ctx) != token_api));
     ctx.api_server_mode = ApiServerMode::needed;
     CHECK(api_server_support_of(pod, ctx) == c.gets);
     CHECK(api_server_trouble(pod, ctx, false).empty());

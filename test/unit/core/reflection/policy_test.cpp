@@ -172,6 +172,29 @@ TEST_CASE("a template may keep the tokens of pods at home") {
   }
 }
 
+TEST_CASE("a template may keep tokens with an audience of their own at home, too") {
+  const std::string none = "serviceaccount has no workers", off = "--audience-tokens is never";
+  for (const auto& [spec, why] : std::initializer_list<std::pair<const char*, std::string>>{
+           {"{}", ""},
+           {R"({"reflectorsConfig": {"serviceaccount": {"workers": 0}}})", none},
+           {R"({"extraArgs": ["--enable-apiserver-support=false"]})", ""},
+           {R"({"extraArgs": ["--audience-tokens=never"]})", off},
+           {R"({"extraArgs": ["--audience-tokens=always"]})", ""},
+           {R"({"extraArgs": ["--audience-tokens=maybe"]})",
+            "--audience-tokens is \"maybe\" and neither always nor never"}}) {
+    CAPTURE(spec);
+    CHECK(why_audience_tokens_withheld(parse(R"({"kind": "VkOptionsTemplate", "metadata": {"name": "x"}, "spec": )" +
+                                             std::string(spec) + "}")) == why);
+  }
+  const std::string begin = "pods that are offloaded from now on get no ";
+  const std::string because = ", because of the VkOptionsTemplate: ";
+  CHECK(describe_withheld("", "") == "");
+  CHECK(describe_withheld(none, none) == begin + "tokens of this cluster" + because + none);
+  CHECK(describe_withheld("x", off) == begin + "tokens of this cluster" + because + "x, and " + off);
+  CHECK(describe_withheld("x", "") == begin + "tokens for the API server at home" + because + "x");
+  CHECK(describe_withheld("", off) == begin + "tokens with an audience of their own" + because + off);
+}
+
 TEST_CASE("mistakes and what is not followed are told in one message") {
   CHECK(describe_mistakes({}) == "");
   CHECK(describe_mistakes({.policies = {}, .mistakes = {"a", "b"}, .not_followed = {}}) ==

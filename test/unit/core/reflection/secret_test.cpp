@@ -83,9 +83,6 @@ TEST_CASE("Secrets that are of use in their cluster only are never reflected") {
     const char *type, *message;
   };
   for (const Case& c : {
-           Case{"kubernetes.io/service-account-token",
-                "Secret login is not reflected to cluster remote-cluster: it holds a token of a service account of "
-                "this cluster, and pods get tokens of their own"},
            Case{"bootstrap.kubernetes.io/token",
                 "Secret login is not reflected to cluster remote-cluster: it holds a token by which machines join this "
                 "cluster"},
@@ -119,6 +116,41 @@ TEST_CASE("Secrets that are of use in their cluster only are never reflected") {
     copy.mutable_metadata().erase("annotations");
     CHECK(name_of(reflection.plan(&local, &copy)) == "Keep");
   }
+}
+
+TEST_CASE("a token that was made by hand is copied as Opaque, only as annotated and while a pod names it") {
+  Reflection reflection("Secret");
+  const auto plan = [&](const kube::Object& local, const kube::Object* remote, bool is_named) {
+    return plan_reflection(
+        {.kind = reflection.kind, .policy = reflection.policy, .ctx = reflection.ctx, .named_by_pod = is_named}, &local,
+        remote, "shop-rome");
+  };
+  const kube::Object plain = secret("kubernetes.io/service-account-token", R"("data": {"token": "SldU"})");
+  kube::Object allowed = plain;
+  allowed.set_annotation("liqo.io/allow-reflection", "true");
+  constexpr std::string_view words =
+      "Secret login is not reflected to cluster remote-cluster: it holds a token of a service account of this cluster, "
+      "and is not annotated liqo.io/allow-reflection; pods get tokens of their own by a projected volume";
+  for (const auto policy : {SelectionPolicy::deny_list, SelectionPolicy::allow_list, SelectionPolicy::all}) {
+    CAPTURE(int(policy));
+    reflection.policy = policy;
+    const auto made = plan(allowed, nullptr, true);
+    REQUIRE(std::holds_alternative<reflection_action::Apply>(made));
+    const kube::Object& copy = std::get<reflection_action::Apply>(made).desired;
+    CHECK(kube::string_at(copy.tree(), {"type"}) == "Opaque");
+    CHECK(kube::string_at(copy.tree(), {"data", "token"}) == "SldU");
+    // Without a pod it goes, and nothing is told of that: pods come and go.
+    const kube::Object stored = as_stored(copy);
+    CHECK(name_of(plan(allowed, &stored, true)) == "Keep");
+    const auto gone = plan(allowed, &stored, false);
+    REQUIRE(std::holds_alternative<reflection_action::Remove>(gone));
+    CHECK(std::get<reflection_action::Remove>(gone).message == "");
+    CHECK(std::get<reflection_action::Keep>(plan(allowed, nullptr, false)).message == "");
+    if (policy == SelectionPolicy::allow_list) continue;
+    CHECK(std::get<reflection_action::Keep>(plan(plain, nullptr, true)).message == words);
+    CHECK(std::get<reflection_action::Remove>(plan(plain, &stored, true)).message == words);
+  }
+  CHECK(reflection.kind.tell_copied(allowed, reflection.ctx).contains("as one of type Opaque"));
 }
 
 TEST_CASE("the tokens of pods are no copies of Secrets, in neither cluster") {

@@ -131,6 +131,8 @@ Answer<Tree> FakeApiServer::post_subresource(const FakeRequest& request, std::st
   if (is_core(kind, "serviceaccounts") && request.subresource == "token") {
     json::object answer = request.body.is_object() ? request.body.get_object() : json::object();
     const std::int64_t seconds = int_at(answer, {"spec", "expirationSeconds"}, 3600);
+    json::array& audiences = ensure_array(ensure_object(answer, "spec"), "audiences");
+    if (audiences.empty()) audiences.emplace_back("https://kubernetes.default.svc");
     answer["status"] =
         json::object{{"token", "token-" + store_.new_uid()},
                      {"expirationTimestamp", format_time(store_.clock().wall() + std::chrono::seconds(seconds))}};

@@ -1,0 +1,53 @@
+#include "controllers/offloading/token_secrets.hpp"
+
+#include <utility>
+
+#include "core/offloading/token_secrets.hpp"
+#include "kube/client/find_live.hpp"
+#include "kube/client/list_all.hpp"
+#include "liqo/api/annotations.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+/// Names that are held of one namespace at most.
+constexpr std::size_t max_withheld = 10000;
+
+}  // namespace
+
+asio::awaitable<kube::Result<std::string>> TokenSecrets::why_refused(const kube::Object& local,
+                                                                     std::string remote_namespace) {
+  const std::string ns(local.ns());
+  for (const std::string& name : core::needed_secrets(local)) {
+    KUBE_CO_TRYV(co_await look(ns));
+    const auto known = known_.find(ns);
+    if (known == known_.end() || !known->second.withheld.contains(name)) continue;
+    // The twin may have one of its own, or a copy by the Go version.
+    KUBE_CO_TRY(there, co_await kube::find_live(provider_, kube::resources::secrets, {remote_namespace, name}),
+                "looking for a Secret that is not copied");
+    if (!there || there->has_annotation(api::annotations::reflected_digest))
+      co_return core::describe_token_secret(name);
+  }
+  co_return std::string();
+}
+
+asio::awaitable<kube::Result<void>> TokenSecrets::look(std::string ns) {
+  const kube::TimePoint now = context_.clock.now();
+  std::erase_if(known_, [&](const auto& known) { return now - known.second.at >= known_for; });
+  if (known_.contains(ns)) co_return kube::Result<void>();
+  Known found;
+  const std::string selector = "type=" + std::string(core::service_account_token_type);
+  auto listed = co_await kube::list_all(context_.home.api(), {kube::resources::secrets, ns},
+                                        {.selection = {.field_selector = selector}, .metadata_only = true},
+                                        [&found](const kube::Object& secret) {
+                                          if (!core::may_copy_token(secret)) found.withheld.emplace(secret.name());
+                                          return found.withheld.size() < max_withheld;
+                                        });
+  if (!listed && !listed.error().is_permanent())
+    co_return kube::fail(std::move(listed.error()), "looking for Secrets that are not copied");
+  found.at = context_.clock.now();
+  known_.insert_or_assign(std::move(ns), std::move(found));
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers
