@@ -119,7 +119,10 @@ void PodOrders::note_created(const kube::Object& local, const core::ForgedShadow
 asio::awaitable<kube::Result<void>> PodOrders::refuse(const kube::Object& local, kube::ObjectKey remote_key,
                                                       kube::Failure failure) {
   if (failure.is_permanent() || failure.code() == kube::Errc::invalid_input) {
-    std::string message = core::refusal_message(node_.cluster(), core::refusal_words(failure));
+    // What cannot be forged was not sent: the provider has not seen it.
+    std::string message = failure.code() == kube::Errc::invalid_input
+                              ? "the pod cannot be sent to cluster " + node_.cluster() + ": " + failure.text()
+                              : core::refusal_message(node_.cluster(), core::refusal_words(failure));
     if (const std::string why = listeners_.room.why_too_large(local.key()); !why.empty())
       message += "; this node can never hold it: " + why + ": create it again with less, or have more granted";
     auto wanted = core::forge_refusal(local, reasons::offloading_refused, message, node_.context.clock.wall());

@@ -230,7 +230,8 @@ std::string refuse_reads(const json::object& reads) {
 }
 
 bool has_read(const json::object& reads, std::string_view annotation) {
-  return !reads.empty() && reads.contains(read_annotation(annotation));
+  return !reads.empty() &&
+         (reads.contains(read_annotation(annotation)) || reads.contains(read_annotation_of(annotations_path)));
 }
 
 std::string describe_read_namespace(const kube::Object& local_pod, std::string_view remote_namespace,

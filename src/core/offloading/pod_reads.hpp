@@ -39,7 +39,7 @@ kube::json::object forge_reads(const kube::Object& local_pod, const kube::json::
 /// Why so much cannot be sent, "" = it can: the sentence names the sum. `reads` are those of `forge_reads`.
 std::string refuse_reads(const kube::json::object& reads);
 
-/// Whether one of `reads` stands for this annotation of the pod at home.
+/// Whether one of `reads`, or of all annotations of a Pod, stands for this annotation of the pod at home, or for all.
 bool has_read(const kube::json::object& reads, std::string_view annotation);
 
 /// The sentence of the Event about a pod that reads its namespace, and is told the name of the twin; "" = there is no

@@ -13,6 +13,7 @@
 #include "core/offloading/pod_reads.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
+#include "core/policy/key_table.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -104,7 +105,7 @@ void drop_doubles(json::object& annotations, const json::object& reads) {
   if (reads.empty() || annotation_bytes(annotations) + annotation_bytes(reads) <= max_annotation_bytes) return;
   json::object kept;
   for (const auto& [key, value] : annotations)
-    if (!has_read(reads, key)) kept[key] = value;
+    if (is_common_annotation(key) || !has_read(reads, key)) kept[key] = value;
   annotations = std::move(kept);
 }
 

@@ -121,6 +121,11 @@ TEST_CASE("an annotation that the provider would leave out has a name that passe
   with_another.set_annotation("tekton.dev/other", "x");
   CHECK(left_out_of(with_another, forge_provider_pod(sent(with_another))) ==
         std::vector<std::string>{"annotation tekton.dev/other"});
+  const kube::Object of_all =
+      reader("metadata.annotations", R"({"annotations": {"tekton.dev/ready": "", "tekton.dev/other": "x"}})");
+  const kube::Object has_all = forge_provider_pod(sent(of_all));
+  CHECK(has_all.annotation("offloading.liqo.io/left-out").contains("tekton.dev/other"));
+  CHECK(left_out_of(of_all, has_all).empty());
 }
 
 TEST_CASE("what the pod reads follows by one write on each side") {
