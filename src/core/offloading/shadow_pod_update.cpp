@@ -31,24 +31,26 @@ std::optional<json::array> changed_images(const json::object& local_spec, const 
 
 /// What the pod reads about itself, as far as its ShadowPod refers to it. If that has become too much, the ShadowPod
 /// keeps what it has.
-json::object changed_reads(const kube::Object& local_pod, const json::object& shadow_spec) {
-  json::object reads = forge_reads(local_pod, shadow_spec);
-  return refuse_reads(reads).empty() ? reads : json::object();
+json::object changed_reads(const kube::Object& local_pod, const kube::Object& shadow) {
+  json::object reads = forge_reads(local_pod, kube::object_at(shadow.spec(), {"pod"}));
+  if (!refuse_reads(reads).empty())
+    for (auto& [key, value] : reads) value = shadow.annotation(key);
+  return reads;
 }
 
 }  // namespace
 
 std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod, const kube::Object& shadow,
                                                    const ForgingContext& ctx) {
-  const json::object& shadow_spec = kube::object_at(shadow.spec(), {"pod"});
   const json::object labels = shadow_labels(local_pod, ctx);
-  json::object annotations = shadow_annotations(local_pod, labels, changed_reads(local_pod, shadow_spec), ctx);
+  json::object annotations = shadow_annotations(local_pod, labels, changed_reads(local_pod, shadow), ctx);
   // The ShadowPod was stored late, and the provider waits for this annotation before it makes a Pod.
   if (!is_timely(shadow))
     annotations[api::annotations::ordered_at] = kube::string_at(shadow.tree(), {"metadata", "creationTimestamp"});
   json::object metadata = metadata_patch(shadow, labels, annotations, true);
 
   const json::object& local_spec = local_pod.spec();
+  const json::object& shadow_spec = kube::object_at(shadow.spec(), {"pod"});
   json::object pod;
   for (std::string_view list : {"containers", "initContainers"})
     if (auto changed = changed_images(local_spec, shadow_spec, list)) pod[list] = std::move(*changed);
