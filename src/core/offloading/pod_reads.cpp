@@ -26,7 +26,7 @@ constexpr std::string_view namespace_path = "metadata.namespace";
 constexpr std::string_view labels_path = "metadata.labels", annotations_path = "metadata.annotations";
 constexpr std::string_view key_begin = "['", key_end = "']";
 
-/// The key in a path such as `metadata.labels['a.b/c']`, where nothing is escaped; nothing if it is another path.
+/// The key in a path such as `metadata.labels['a.b/c']`; nothing if it is another path. Nothing is escaped in one.
 std::optional<std::string_view> key_in(std::string_view path, std::string_view of) {
   if (!path.starts_with(of) || !path.substr(of.size()).starts_with(key_begin) || !path.ends_with(key_end))
     return std::nullopt;
