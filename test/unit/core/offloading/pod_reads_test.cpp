@@ -256,21 +256,19 @@ TEST_CASE("a label and an annotation with one key are told apart") {
 }
 
 TEST_CASE("containers of all sorts read it, and what is no reference stays") {
-  const kube::Object pod = local_pod("{}", R"({
+  const kube::Object pod = local_pod("{}", R"_({
     "initContainers": [{"name": "i", "env": [{"name": "U", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}}]}],
     "containers": [{"name": "c", "env": [
       {"name": "A", "value": "$(U)"}, {"name": "B", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu"}}},
       {"name": "C", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}, {"name": "D"}, 5, {"valueFrom": 7}],
-      "volumeMounts": [{"name": "v", "subPathExpr": "$(A)"}]
-}],
+      "volumeMounts": [{"name": "v", "subPathExpr": "$(A)"}]}],
     "volumes": [{"name": "v", "downwardAPI": {"items": [{"path": "m", "resourceFieldRef": {"resource": "limits.cpu"}}]}},
-      {"name": "n", "downwardAPI": null}, {"name": "o", "projected": {"sources": [null, {"downwardAPI": {}}]}}]
-})");
+      {"name": "n", "downwardAPI": null}, {"name": "o", "projected": {"sources": [null, {"downwardAPI": {}}]}}]})_");
   const kube::Object shadow = sent(pod);
-CHECK(kube::array_at(pod_of(shadow), {"containers"}) == kube::array_at(pod.spec(), {"containers"}));
-CHECK(kube::array_at(pod_of(shadow), {"volumes"}) == kube::array_at(pod.spec(), {"volumes"}));
-CHECK(kube::array_at(kube::array_at(pod_of(shadow), {"initContainers"})[0], {"env"}) ==
-      parse_value(R"([{"name": "U", "value": "u1"}])"));
+  CHECK(kube::array_at(pod_of(shadow), {"containers"}) == kube::array_at(pod.spec(), {"containers"}));
+  CHECK(kube::array_at(pod_of(shadow), {"volumes"}) == kube::array_at(pod.spec(), {"volumes"}));
+  CHECK(kube::array_at(kube::array_at(pod_of(shadow), {"initContainers"})[0], {"env"}) ==
+        parse_value(R"([{"name": "U", "value": "u1"}])"));
 }
 
 TEST_CASE("an ephemeral container brings what it reads with it") {
