@@ -13,6 +13,8 @@ inline constexpr std::string_view api_server_support = "liqo.io/api-server-suppo
 inline constexpr std::string_view remote_service_account = "liqo.io/remote-service-account-name";
 /// On a pod: the RuntimeClass of the provider with which it runs there.
 inline constexpr std::string_view remote_runtime_class = "liqo.io/remote-runtime-class-name";
+/// On a pod, "provider": it reads about itself what its provider knows, and not what home would tell.
+inline constexpr std::string_view downward_api = "liqo.io/downward-api";
 /// On an object, any value but "false": it is not copied to providers.
 inline constexpr std::string_view skip_reflection = "liqo.io/skip-reflection";
 /// On an object, any value but "false": it is copied, even if only objects with this annotation are.
@@ -121,6 +123,9 @@ inline constexpr std::string_view ordered_at = "offloading.liqo.io/ordered-at";
 inline constexpr std::string_view ending_grace = "offloading.liqo.io/ending-grace-seconds";
 /// On a ShadowPod: the PriorityClass of the pod at home. The provider's policy maps it to one of its own.
 inline constexpr std::string_view priority_class = "offloading.liqo.io/priority-class-name";
+/// The beginning of annotations of a ShadowPod and its Pod: what the pod reads about itself
+/// (core/offloading/pod_reads).
+inline constexpr std::string_view read_prefix = "offloading.liqo.io/read.";
 /// On a ShadowPod, written by its provider: why the pod is not created. Removed once it is.
 inline constexpr std::string_view refused = "offloading.liqo.io/refused";
 /// On reflected objects: the keys of labels and annotations that reflection set, so that removals can follow.

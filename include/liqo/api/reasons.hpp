@@ -24,6 +24,10 @@ inline constexpr std::string_view failed_deletion = "FailedDeletion";
 inline constexpr std::string_view reflection_disabled = "ReflectionDisabled";
 inline constexpr std::string_view fields_dropped = "OffloadingFieldsDropped";  ///< the event that lists lost fields
 inline constexpr std::string_view left_out = "OffloadingLeftOut";  ///< the event that lists what the provider left out
+/// The event on a pod that reads its namespace, and is told the name of its twin.
+inline constexpr std::string_view twin_namespace_read = "OffloadingTwinNamespace";
+/// The event on a pod that reads more about itself by now than can be sent.
+inline constexpr std::string_view reads_too_large = "OffloadingReadsTooLarge";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 /// The event on a Secret with a token of a service account that is copied as it is.
 inline constexpr std::string_view token_reflected = "TokenReflected";

@@ -106,6 +106,15 @@ asio::awaitable<void> report_no_node(Session& session, Cluster& cluster, std::st
   }
 }
 
+/// Prints what pods of the namespace read as the name of their namespace, if that is not its own name.
+void report_read_namespace(Session& session, const Cluster& cluster, const model::OffloadingRequest& request) {
+  const bool has_own_name = request.mapping_strategy == "EnforceSameName" || request.remote_name == request.ns;
+  if (has_own_name || request.pod_strategy == "Local") return;
+  session.output().info(cluster.scope(),
+                        "pods of " + request.ns + " elsewhere read the twin's name as their namespace, unless they " +
+                            "have a token for the API server here (EnforceSameName gives both one name)");
+}
+
 asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags,
                                           std::string name) {
   model::OffloadingRequest request = flags.request;
@@ -148,6 +157,7 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
     co_await report_no_node(session, cluster, name, wanted.key());
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
+    report_read_namespace(session, cluster, request);
   }
   co_return Result<void>();
 }

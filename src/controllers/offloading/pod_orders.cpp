@@ -112,6 +112,8 @@ void PodOrders::note_created(const kube::Object& local, const core::ForgedShadow
     node_.warn(local, reasons::not_reflected, core::describe_not_reflected(missing, node_.cluster()));
   if (!dropped.empty() && !std::exchange(memory.reported_dropped_fields, true))
     node_.warn(local, reasons::fields_dropped, dropped);
+  if (!forged.read_namespace.empty() && !std::exchange(memory.reported_namespace, true))
+    node_.warn(local, reasons::twin_namespace_read, forged.read_namespace);
 }
 
 asio::awaitable<kube::Result<void>> PodOrders::refuse(const kube::Object& local, kube::ObjectKey remote_key,
@@ -137,6 +139,12 @@ asio::awaitable<kube::Result<void>> PodOrders::refuse_here(const kube::Object& l
 }
 
 asio::awaitable<kube::Result<bool>> PodOrders::update(const kube::Object& local, const kube::Object& shadow) {
+  RememberedPod& memory = node_.memory.of(local);
+  if (const std::string why = core::refuse_read_change(local, shadow); why.empty())
+    memory.reported_reads = false;
+  else if (!std::exchange(memory.reported_reads, true))
+    node_.warn(local, reasons::reads_too_large,
+               "what the pod reads in cluster " + node_.cluster() + " about itself stays as it is: " + why);
   auto patch = core::plan_shadow_pod_update(local, shadow, node_.forging);
   if (!patch) co_return false;
   auto patched = co_await node_.provider.api.patch(api::kinds::shadow_pods, shadow.key(),

@@ -62,6 +62,8 @@ struct ForgingContext {
   /// For reflected EndpointSlices; outlives this context. Null = they are not reflected.
   const reflection::HomeEndpoints* endpoints = nullptr;
   std::string load_balancer_class;  ///< the provider's class for reflected Services of type LoadBalancer; "" = none
+  /// Pods at the provider resolve the names of home, with the namespaces of home in them.
+  bool knows_home_names = false;
 };
 
 }  // namespace liqo::core

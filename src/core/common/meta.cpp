@@ -81,6 +81,19 @@ json::object reflected_annotations(const kube::Object& local, const ForgingConte
   return kept;
 }
 
+bool is_home_label(std::string_view key) { return contains(home_labels, key); }
+
+bool is_home_note(std::string_view annotation) {
+  return annotation != annotations::last_applied && contains(home_annotations, annotation);
+}
+
+std::size_t annotation_bytes(const json::object& annotation_map) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : annotation_map)
+    if (const json::string* text = value.if_string()) bytes += key.size() + text->size();
+  return bytes;
+}
+
 bool covers(const json::object& have, const json::object& wanted) {
   return std::ranges::all_of(wanted, [&have](const auto& entry) {
     const json::value* present = have.if_contains(entry.key());

@@ -24,6 +24,13 @@ kube::json::object reflected_labels(const kube::Object& local, const ForgingCont
 /// without those that are excluded by the offloading patch.
 kube::json::object reflected_annotations(const kube::Object& local, const ForgingContext& ctx);
 
+/// Whether liqod, or an admission of Liqo, writes this label or annotation on pods at home, and nobody else does.
+bool is_home_label(std::string_view key);
+bool is_home_note(std::string_view annotation);
+
+/// The bytes of keys and values, as an API server counts the annotations of an object. It takes 262,144 at most.
+std::size_t annotation_bytes(const kube::json::object& annotations);
+
 /// Whether `have` has every entry of `wanted` with the same value.
 bool covers(const kube::json::object& have, const kube::json::object& wanted);
 

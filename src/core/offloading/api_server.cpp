@@ -68,12 +68,8 @@ json::array service_environment(const ForgingContext& ctx) {
           entry(prefix + "_PORT", port)};
 }
 
-void adapt_container(json::object& container, const json::array& added, std::string_view service_account) {
+void adapt_container(json::object& container, const json::array& added) {
   json::array& env = kube::ensure_array(container, "env");
-  for (json::value& entry : env) {
-    if (kube::string_at(entry, {"valueFrom", "fieldRef", "fieldPath"}) != "spec.serviceAccountName") continue;
-    entry = json::object{{"name", kube::string_at(entry, {"name"})}, {"value", service_account}};
-  }
   // Variables that the pod sets itself take precedence, as with a kubelet.
   json::array missing;
   for (const json::value& entry : added)
@@ -94,12 +90,10 @@ void adapt_volumes(json::object& pod_spec, const kube::Object& local_pod, const 
   });
 }
 
-void adapt_environment(json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx) {
+void adapt_environment(json::object& pod_spec, const ForgingContext& ctx) {
   const json::array added = service_environment(ctx);
-  const std::string service_account = service_account_of(local_pod);
   for (std::string_view list : {"containers", "initContainers", "ephemeralContainers"})
-    for_each_object(pod_spec, list,
-                    [&](json::object& container) { adapt_container(container, added, service_account); });
+    for_each_object(pod_spec, list, [&](json::object& container) { adapt_container(container, added); });
 }
 
 void adapt_host_aliases(json::object& pod_spec, const ForgingContext& ctx) {

@@ -9,8 +9,8 @@ namespace liqo::core {
 
 /// Renames the root CA and replaces or removes service-account tokens in the projected volumes of a remote pod spec.
 void adapt_volumes(kube::json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx);
-/// Gives the containers of a remote pod spec the address of the home API server, and the service account's name.
-void adapt_environment(kube::json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx);
+/// Gives the containers of a remote pod spec the address of the home API server.
+void adapt_environment(kube::json::object& pod_spec, const ForgingContext& ctx);
 /// Names the home API server in the host aliases of a remote pod spec.
 void adapt_host_aliases(kube::json::object& pod_spec, const ForgingContext& ctx);
 

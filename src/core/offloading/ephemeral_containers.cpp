@@ -7,6 +7,7 @@
 #include "core/common/json_values.hpp"
 #include "core/offloading/api_server.hpp"
 #include "core/offloading/home_root_ca.hpp"
+#include "core/offloading/pod_reads.hpp"
 #include "core/offloading/refused_container.hpp"
 #include "core/offloading/shadow_pod.hpp"
 #include "kube/base/printable.hpp"
@@ -41,17 +42,19 @@ bool has_run(const json::value* status) {
   return has_ended(status) || (status && kube::find(*status, {"state", "running"}));
 }
 
-/// The container as it is sent: with the address of home's API server if the other containers have that.
-json::value forge(const json::value& container, const kube::Object& local_pod, const ForgingContext& ctx) {
+/// The container as it is sent, in a spec of its own: with the address of home's API server if the other containers
+/// have that.
+json::object spec_with(const json::value& container, const kube::Object& local_pod, std::string_view remote_namespace,
+                       const ForgingContext& ctx) {
   json::object spec{{field, json::array{container}}};
   if (api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api) {
     name_home_root_ca(spec, ctx);
-    adapt_environment(spec, local_pod, ctx);
+    adapt_environment(spec, ctx);
   }
-  json::value forged = std::move(spec[field].get_array().front());
+  adapt_reads(spec, local_pod, remote_namespace, ctx);
   // The API server sets `resources` on every container when it stores one, but refuses them in ephemeral containers.
-  if (json::object* object = forged.if_object()) object->erase("resources");
-  return forged;
+  for_each_object(spec, field, [](json::object& forged) { forged.erase("resources"); });
+  return spec;
 }
 
 /// The reasons for which the Pod lacks ephemeral containers, by their names.
@@ -100,10 +103,12 @@ std::optional<json::object> plan_shadow_ephemeral(const kube::Object& local_pod,
     return !find_named(have, name) && !has_run(status_of(local_pod, name));
   });
   if (next == all.end() || have.size() >= max_containers) return std::nullopt;
+  json::object added = spec_with(*next, local_pod, shadow.ns(), ctx);
+  json::object metadata{{"uid", shadow.uid()}, {"resourceVersion", shadow.resource_version()}};
+  if (json::object reads = forge_reads(local_pod, added); !reads.empty()) metadata["annotations"] = std::move(reads);
   json::array wanted = have;
-  wanted.push_back(forge(*next, local_pod, ctx));
-  const json::object metadata{{"uid", shadow.uid()}, {"resourceVersion", shadow.resource_version()}};
-  return json::object{{"metadata", metadata},
+  wanted.push_back(std::move(added[field].get_array().front()));
+  return json::object{{"metadata", std::move(metadata)},
                       {"spec", json::object{{"pod", json::object{{field, std::move(wanted)}}}}}};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/offloading/pod_reads.hpp"
+#include "core/policy/kept_metadata.hpp"
 #include "kube/base/json.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
@@ -50,6 +52,11 @@ std::string left_out_field(std::string_view path) { return std::string(field_mar
 
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote) {
   std::vector<std::string> things = read_left_out(remote.annotation(api::annotations::left_out));
+  if (!things.empty())
+    for (const auto& [key, value] : local.annotations())
+      if (const auto named = std::ranges::find(things, left_out_annotation(key));
+          named != things.end() && has_read(remote.annotations(), key))
+        things.erase(named);
   const std::string_view wanted = kube::string_at(local.spec(), {"priorityClassName"});
   if (wanted.empty() || !kube::string_at(remote.spec(), {"priorityClassName"}).empty()) return things;
   std::string named = left_out_priority_class(wanted).substr(0, max_left_out_text);

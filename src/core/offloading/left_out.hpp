@@ -30,7 +30,8 @@ std::string left_out_priority_class(std::string_view name);
 std::string left_out_field(std::string_view path);
 
 /// What the provider's Pod lacks of the pod at home: what its annotation names, and the PriorityClass if the Pod has
-/// none, because some versions of a provider do not note that.
+/// none, because some versions of a provider do not note that. An annotation that the pod itself reads is not missing:
+/// it travels in another way (core/offloading/pod_reads.hpp).
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote);
 
 /// The sentence of the Event at home.

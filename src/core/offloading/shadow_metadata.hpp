@@ -9,8 +9,9 @@ namespace liqo::core {
 
 kube::json::object shadow_labels(const kube::Object& local_pod, const ForgingContext& ctx);
 /// The annotations of a ShadowPod. `labels` are those of `shadow_labels`: their keys are listed among the annotations.
+/// `reads` are those of `forge_reads`.
 kube::json::object shadow_annotations(const kube::Object& local_pod, const kube::json::object& labels,
-                                      const ForgingContext& ctx);
+                                      const kube::json::object& reads, const ForgingContext& ctx);
 /// The pod's tolerations without that of virtual nodes, and those of the offloading patch.
 kube::json::array forge_tolerations(const kube::Object& local_pod, const ForgingContext& ctx);
 

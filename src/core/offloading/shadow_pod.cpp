@@ -11,9 +11,11 @@
 #include "core/offloading/dropped_fields.hpp"
 #include "core/offloading/home_root_ca.hpp"
 #include "core/offloading/label_keys.hpp"
+#include "core/offloading/pod_reads.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
 #include "core/offloading/token_audiences.hpp"
+#include "core/policy/key_table.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
@@ -96,6 +98,19 @@ void adapt_service_account(json::object& spec, const kube::Object& local_pod, Ap
   if (!name.empty()) spec["serviceAccountName"] = name;
 }
 
+/// An API server takes 256 KiB of annotations, and the provider adds some to its Pod.
+constexpr std::size_t max_annotation_bytes = 232 * 1024;
+
+/// What travels as one of `reads` travels under its own name as well, because the provider's policy may let that pass,
+/// but not if both have no room.
+void drop_doubles(json::object& annotations, const json::object& reads) {
+  if (reads.empty() || annotation_bytes(annotations) + annotation_bytes(reads) <= max_annotation_bytes) return;
+  json::object kept;
+  for (const auto& [key, value] : annotations)
+    if (is_common_annotation(key) || !has_read(reads, key)) kept[key] = value;
+  annotations = std::move(kept);
+}
+
 std::vector<std::string> dropped_fields(const json::object& local_spec, const json::object& sent_spec,
                                         bool host_ports_cleared) {
   std::vector<std::string> dropped;
@@ -122,13 +137,16 @@ json::object shadow_labels(const kube::Object& local_pod, const ForgingContext& 
   return labels;
 }
 
-json::object shadow_annotations(const kube::Object& local_pod, const json::object& labels, const ForgingContext& ctx) {
+json::object shadow_annotations(const kube::Object& local_pod, const json::object& labels, const json::object& reads,
+                                const ForgingContext& ctx) {
   json::object annotations = reflected_annotations(local_pod, ctx);
+  drop_doubles(annotations, reads);
   const std::string keys = reflected_keys(labels, annotations);
   annotations[api::annotations::local_pod_uid] = local_pod.uid();
   annotations[api::annotations::reflected_keys] = keys;
   if (const auto name = kube::string_at(local_pod.spec(), {"priorityClassName"}); !name.empty())
     annotations[api::annotations::priority_class] = name;
+  for (const auto& [key, value] : reads) annotations[key] = value;
   return annotations;
 }
 
@@ -175,9 +193,13 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   if (support != ApiServerSupport::remote) adapt_volumes(spec, local_pod, ctx);
   if (support == ApiServerSupport::token_api) {
     name_home_root_ca(spec, ctx);
-    adapt_environment(spec, local_pod, ctx);
+    adapt_environment(spec, ctx);
     adapt_host_aliases(spec, ctx);
   }
+  adapt_reads(spec, local_pod, remote_namespace, ctx);
+  const json::object reads = forge_reads(local_pod, spec);
+  if (std::string refusal = refuse_reads(reads); !refusal.empty())
+    return kube::fail(kube::Errc::invalid_input, std::move(refusal));
   adapt_service_account(spec, local_pod, support);
 
   json::array tolerations = forge_tolerations(local_pod, ctx);
@@ -194,11 +216,12 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
                                                       {std::string(remote_namespace), std::string(local_pod.name())}),
                          .dropped_fields = dropped_fields(local_spec, spec, host_ports_cleared),
-                         .foreign_fields = foreign_fields(local_spec)};
+                         .foreign_fields = foreign_fields(local_spec),
+                         .read_namespace = describe_read_namespace(local_pod, remote_namespace, ctx)};
   if (std::string tokens = unsent_tokens(local_pod, ctx); !tokens.empty())
     forged.dropped_fields.push_back(std::move(tokens));
   json::object& metadata = forged.shadow.mutable_metadata();
-  metadata["annotations"] = shadow_annotations(local_pod, labels, ctx);
+  metadata["annotations"] = shadow_annotations(local_pod, labels, reads, ctx);
   metadata["labels"] = std::move(labels);
   forged.shadow.mutable_spec()["pod"] = std::move(spec);
   return forged;

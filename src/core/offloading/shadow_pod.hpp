@@ -17,10 +17,13 @@ struct ForgedShadowPod {
   std::vector<std::string> dropped_fields;
   /// Fields of the pod that hold something else remotely (core/offloading/dropped_fields.hpp), for the same Event.
   std::vector<std::string> foreign_fields;
+  /// The sentence of the Event about a namespace that the pod reads (core/offloading/pod_reads.hpp); "" = none.
+  std::string read_namespace;
 };
 
 /// Forges the ShadowPod of a pod that is first sent. `remote_namespace` is the twin of the pod's namespace.
-/// Errors: Errc::invalid_input if the node's name cannot be a label value, or the pod has no spec or UID.
+/// Errors: Errc::invalid_input if the node's name cannot be a label value, the pod has no spec or UID, or it reads too
+/// much about itself.
 kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, std::string_view remote_namespace,
                                                const ForgingContext& ctx);
 

@@ -5,6 +5,7 @@
 #include "core/common/json_values.hpp"
 #include "core/common/meta.hpp"
 #include "core/offloading/order.hpp"
+#include "core/offloading/pod_reads.hpp"
 #include "core/offloading/shadow_metadata.hpp"
 #include "liqo/api/annotations.hpp"
 
@@ -28,12 +29,21 @@ std::optional<json::array> changed_images(const json::object& local_spec, const 
   return changed;
 }
 
+/// What the pod reads about itself, as far as its ShadowPod refers to it. If that has become too much, the ShadowPod
+/// keeps what it has.
+json::object changed_reads(const kube::Object& local_pod, const kube::Object& shadow) {
+  json::object reads = forge_reads(local_pod, kube::object_at(shadow.spec(), {"pod"}));
+  if (!refuse_reads(reads).empty())
+    for (auto& [key, value] : reads) value = shadow.annotation(key);
+  return reads;
+}
+
 }  // namespace
 
 std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod, const kube::Object& shadow,
                                                    const ForgingContext& ctx) {
   const json::object labels = shadow_labels(local_pod, ctx);
-  json::object annotations = shadow_annotations(local_pod, labels, ctx);
+  json::object annotations = shadow_annotations(local_pod, labels, changed_reads(local_pod, shadow), ctx);
   // The ShadowPod was stored late, and the provider waits for this annotation before it makes a Pod.
   if (!is_timely(shadow))
     annotations[api::annotations::ordered_at] = kube::string_at(shadow.tree(), {"metadata", "creationTimestamp"});
@@ -65,6 +75,10 @@ std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod
   json::object patch{{"metadata", std::move(metadata)}};
   if (!pod.empty()) patch["spec"] = json::object{{"pod", std::move(pod)}};
   return patch;
+}
+
+std::string refuse_read_change(const kube::Object& local_pod, const kube::Object& shadow) {
+  return refuse_reads(forge_reads(local_pod, kube::object_at(shadow.spec(), {"pod"})));
 }
 
 }  // namespace liqo::core

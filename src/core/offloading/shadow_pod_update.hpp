@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/common/forging_context.hpp"
 #include "kube/k8s/object.hpp"
@@ -15,5 +16,8 @@ namespace liqo::core {
 /// never touched, and a concurrent change answers 409.
 std::optional<kube::json::object> plan_shadow_pod_update(const kube::Object& local_pod, const kube::Object& shadow,
                                                          const ForgingContext& ctx);
+
+/// Why changes of what the pod reads about itself no longer follow, "" = they do.
+std::string refuse_read_change(const kube::Object& local_pod, const kube::Object& shadow);
 
 }  // namespace liqo::core

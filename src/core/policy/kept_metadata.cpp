@@ -16,13 +16,17 @@ constexpr std::string_view everybodys_taints[] = {"node.kubernetes.io/not-ready"
 
 }  // namespace
 
+std::string left_out_annotation(std::string_view key) {
+  return "annotation " + std::string(key.substr(0, max_shown_key));
+}
+
 KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& policy) {
   KeptAnnotations split;
   for (const auto& [key, value] : shadow.annotations()) {
     if (is_common_annotation(key) || lists_key(policy.annotations, key))
       split.kept[key] = value;
     else
-      split.left_out.push_back("annotation " + std::string(std::string_view(key).substr(0, max_shown_key)));
+      split.left_out.push_back(left_out_annotation(key));
   }
   return split;
 }

@@ -17,6 +17,9 @@ struct KeptAnnotations {
 /// that compares would write it again and again otherwise.
 KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& policy);
 
+/// The text for an annotation that is left out: the beginning of its key.
+std::string left_out_annotation(std::string_view key);
+
 /// The tolerations of a ShadowPod: those that go onto its Pod, and the others as such texts.
 struct KeptTolerations {
   kube::json::array kept;

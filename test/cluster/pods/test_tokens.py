@@ -96,6 +96,8 @@ def test_a_pod_in_milan_has_what_it_needs_to_ask_the_api_server_of_rome(with_tok
     answer = wait_for(answers, 60, "the API server of rome to answer in milan")
     assert answer["metadata"]["uid"] == local["metadata"]["uid"]
     assert in_milan("cat", TOKEN) == token
+    # With a token for rome the file beside it names the namespace in rome.
+    assert in_milan("cat", TOKEN.removesuffix("token") + "namespace") == story.namespace
     # A pod with the default ServiceAccount gets no token.
     assert story.provider.api.find("secrets", story.twin, "plain-token") is None
     assert in_milan("sh", "-c", f"cat {TOKEN} || true", pod="plain") == ""

@@ -39,7 +39,7 @@ EXAMPLE = settings.TREE / "examples/shop"
 SECTIONS = {section.title: section for section in manual.read(PAGE)}
 PYTHON = "docker.io/library/python:3.13-slim"
 HOST = "shop.example"
-NODES = {"rome-1", "milan-1", "turin-1"}
+NODES = {"rome-1", "milan", "turin"}
 ACCOUNTS = ("accounts-0", "accounts-1", "accounts-2")
 # This pod runs in milan, and is replaced while clusters fail.
 ENDED_ACCOUNT = "accounts-2"
@@ -170,7 +170,7 @@ class Others:
 
         def is_counted() -> bool:
             result = self._api.get("configmaps", "parcels", "result")["data"]
-            return result["counted-by"] == "milan-1" and int(result["done"]) == 100
+            return result["counted-by"] == "milan" and int(result["done"]) == 100
 
         def are_as_before() -> bool:
             for name, before in self._before.items():
@@ -356,10 +356,10 @@ def test_only_the_share_of_a_provider_that_is_cut_off_fails(three: Three) -> Non
         finally:
             network.heal("milan")
         healed = time.monotonic()
-        wait_for(lambda: "milan-1" in customers.served(since=healed), 60, "milan to serve customers again")
+        wait_for(lambda: "milan" in customers.served(since=healed), 60, "milan to serve customers again")
         back = time.monotonic()
     meanwhile = [answer for answer in customers.answers if cut <= answer.sent < alone]
-    assert {answer.text.split()[0] for answer in meanwhile if not answer.failed} >= NODES - {"milan-1"}
+    assert {answer.text.split()[0] for answer in meanwhile if not answer.failed} >= NODES - {"milan"}
     # A third of the requests fails, each after the frontend's two seconds.
     assert 0 < len(customers.failed) <= 0.6 * len(meanwhile), (len(customers.failed), len(meanwhile))
     # Requests that were under way when the cable was cut fail, too.

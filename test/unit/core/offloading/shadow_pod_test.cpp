@@ -330,7 +330,7 @@ TEST_CASE("containers are told the address of the home API server") {
   auto spec = spec_with(containers, ctx);
   const json::array& env = kube::array_at(kube::array_at(spec, {"containers"})[0], {"env"});
   REQUIRE(env.size() == 11);
-  CHECK(json::serialize(env[2]) == R"({"name":"NODE","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}})");
+  CHECK(json::serialize(env[2]) == R"({"name":"NODE","value":"milan"})");
   CHECK(json::serialize(env[3]) == R"({"name":"SA","value":"robot"})");
   const auto value = [&](std::string_view name) {
     for (const json::value& entry : kube::array_at(kube::array_at(spec, {"initContainers"})[0], {"env"}))

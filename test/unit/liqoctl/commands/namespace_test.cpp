@@ -36,7 +36,10 @@ TEST_CASE("a namespace is offloaded, and comes home") {
   consumer.reach("Ready");
   const Done there = consumer.run("offload namespace shop");
   CHECK(there.code == 0);
-  CHECK(there.err == "INFO: rome: namespace shop is offloaded\n");
+  CHECK(there.err ==
+        "INFO: rome: namespace shop is offloaded\n"
+        "INFO: rome: pods of shop elsewhere read the twin's name as their namespace, unless they have a token for the "
+        "API server here (EnforceSameName gives both one name)\n");
   CHECK(kube::string_at(consumer.rome.get(kinds::namespace_offloadings, offloading).spec(),
                         {"podOffloadingStrategy"}) == "LocalAndRemote");
   const Done refused = consumer.run("unoffload namespace shop");
@@ -47,6 +50,18 @@ TEST_CASE("a namespace is offloaded, and comes home") {
   CHECK(home.code == 0);
   CHECK(home.err == "INFO: rome: namespace shop is no longer offloaded\n");
   CHECK_FALSE(consumer.rome.has(kinds::namespace_offloadings, offloading));
+}
+
+TEST_CASE("nothing is said of the namespace that pods read if it is their own, or none run elsewhere") {
+  for (const char* const flags : {"--namespace-mapping-strategy EnforceSameName", "--pod-offloading-strategy Local",
+                                  "--namespace-mapping-strategy SelectedName --remote-namespace-name shop"}) {
+    CAPTURE(flags);
+    Consumer consumer;
+    consumer.reach("Ready");
+    const Done there = consumer.run(std::string("offload namespace shop ") + flags);
+    CHECK(there.code == 0);
+    CHECK(there.err == "INFO: rome: namespace shop is offloaded\n");
+  }
 }
 
 TEST_CASE("who offloads without a provider is told that there is none") {
