@@ -33,7 +33,7 @@ struct RememberedPod {
   /// bytes.
   std::optional<kube::TimePoint> status_turn;
   std::size_t status_bytes = 0;
-  bool reported_dropped_fields = false, reported_not_reflected = false;
+  bool reported_dropped_fields = false, reported_not_reflected = false, reported_labels = false;
   std::optional<std::size_t> reported_left_out;  ///< how many things that its provider leaves out have been reported
   bool looked_behind = false;                    ///< the provider was asked what is left of the pod in a withdrawn twin
   bool freed = false;                            ///< refused pods have been woken because its ShadowPod has finished
