@@ -15,7 +15,8 @@ namespace labels = api::labels;
 namespace annotations = api::annotations;
 
 /// Labels that only one of the two clusters sets, so they are not copied.
-constexpr std::string_view home_labels[] = {labels::local_pod, labels::remote_unavailable, labels::creator_user};
+constexpr std::string_view home_labels[] = {labels::local_pod, labels::local_pod_of_go, labels::remote_unavailable,
+                                            labels::creator_user};
 
 /// Annotations about the object at home and not about its copy. That of kubectl is the largest one on most pods.
 constexpr std::string_view home_annotations[] = {
@@ -79,6 +80,12 @@ json::object reflected_annotations(const kube::Object& local, const ForgingConte
     if (value.is_string() && !contains(home_annotations, key) && !contains(ctx.patch.annotations_not_reflected, key))
       kept[key] = value;
   return kept;
+}
+
+bool is_written_label(std::string_view key) { return contains(home_labels, key); }
+
+bool is_written_annotation(std::string_view key) {
+  return key != annotations::last_applied && contains(home_annotations, key);
 }
 
 bool covers(const json::object& have, const json::object& wanted) {

@@ -24,6 +24,11 @@ kube::json::object reflected_labels(const kube::Object& local, const ForgingCont
 /// without those that are excluded by the offloading patch.
 kube::json::object reflected_annotations(const kube::Object& local, const ForgingContext& ctx);
 
+/// Whether liqod itself writes a label or an annotation of this key, on a pod at home or on what is made of an object
+/// at the provider, so that nobody else means anything by it.
+bool is_written_label(std::string_view key);
+bool is_written_annotation(std::string_view key);
+
 /// Whether `have` has every entry of `wanted` with the same value.
 bool covers(const kube::json::object& have, const kube::json::object& wanted);
 
