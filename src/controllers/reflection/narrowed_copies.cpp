@@ -40,7 +40,8 @@ bool NarrowedCopies::is_due(const std::string& name, kube::TimePoint now) const 
 kube::Outcome NarrowedCopies::with_next_try(const std::string& name, kube::Outcome outcome, kube::TimePoint now) const {
   const ObjectNotes::Narrowed* known = find(name);
   if (!known || outcome.failure() || outcome.delay()) return outcome;
-  return kube::Outcome::again_after(std::max(known->tried_at + known->pause - now, kube::Duration::zero()));
+  // A look that ended before it came to a try, because its namespace is being read, is not repeated at once.
+  return kube::Outcome::again_after(std::max(known->tried_at + known->pause - now, rest));
 }
 
 bool NarrowedCopies::see_refused(const kube::Object& local, const kube::Object& copy, std::string_view words,

@@ -43,7 +43,7 @@ void keep_left_out(json::object& labels, const kube::Object& shadow) {
   std::vector<std::string> gone;
   for (const auto& [key, value] : labels)
     if (may_go_without(key, value) && !shadow.has_label(key)) gone.emplace_back(key);
-  for (const std::string& key : gone) labels.erase(key);
+  for (const std::string& key : gone) labels.stable_erase(key);
 }
 
 std::string describe_refused_labels(std::span<const std::string> keys, std::string_view provider) {

@@ -1,5 +1,7 @@
 #include "core/admission/restored_pod.hpp"
 
+#include <doctest/doctest.h>
+
 #include "reviews.hpp"
 
 using namespace liqo::core::admission;
