@@ -5,6 +5,7 @@
 #include "core/admission/ephemeral_containers.hpp"
 #include "core/admission/exposure.hpp"
 #include "core/admission/patch.hpp"
+#include "core/admission/restored_pod.hpp"
 #include "core/admission/shadow_pod.hpp"
 #include "core/admission/tenant_policy.hpp"
 #include "core/admission/tenant_rules.hpp"
@@ -116,7 +117,9 @@ asio::awaitable<Answer> Reviews::mutate_pod(const Request& request, const Hold& 
   // any user could make pods run here in that way.
   if (core::storage::is_volume_carrier(request.object.tree()))
     if (auto answer = co_await answer_carrier(request)) co_return std::move(*answer);
-  co_return co_await schedule(request, core::plan_pod_scheduling, hold);
+  Answer answer = co_await schedule(request, core::plan_pod_scheduling, hold);
+  if (answer.allowed) core::admission::take_off_marks(answer.patch, request.object);
+  co_return answer;
 }
 
 asio::awaitable<std::optional<Answer>> Reviews::answer_carrier(const Request& request) const {

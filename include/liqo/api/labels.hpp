@@ -32,6 +32,7 @@ inline constexpr std::string_view endpoint_slice_manager_liqo = "endpointslice.r
 /// Of Kubernetes: whose endpoints an EndpointSlice has.
 inline constexpr std::string_view service_name = "kubernetes.io/service-name";
 inline constexpr std::string_view local_pod = "liqo.io/shadowPod";  ///< "true" on a consumer's pod that is offloaded
+inline constexpr std::string_view local_pod_of_go = "liqo.io/local-pod";  ///< the same, of versions in Go
 inline constexpr std::string_view remote_unavailable =
     "liqo.io/remote-unavailable";  ///< "true": virtual node not ready
 inline constexpr std::string_view type = "liqo.io/type";

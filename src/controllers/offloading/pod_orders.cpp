@@ -8,6 +8,7 @@
 #include "core/offloading/ephemeral_containers.hpp"
 #include "core/offloading/not_reflected.hpp"
 #include "core/offloading/order.hpp"
+#include "core/offloading/refused_labels.hpp"
 #include "core/offloading/shadow_pod_update.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
@@ -70,14 +71,24 @@ asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local,
   auto forged = core::forge_shadow_pod(local, remote_key.ns, node_.forging);
   if (!forged) co_return co_await refuse(local, remote_key, std::move(forged.error()));
   core::stamp_order(forged->shadow, node_.context.clock.wall());
-  const kube::TimePoint sent_at = node_.context.clock.now();
+  kube::TimePoint sent_at = node_.context.clock.now();
   auto created = co_await node_.provider.api.create(api::kinds::shadow_pods, forged->shadow);
+  std::vector<std::string> without;
+  if (!created && created.error().is_permanent())
+    without = core::refused_labels(forged->shadow, core::refusal_words(created.error()));
+  if (!without.empty()) {
+    core::leave_out_labels(forged->shadow, without);
+    sent_at = node_.context.clock.now();
+    created = co_await node_.provider.api.create(api::kinds::shadow_pods, forged->shadow);
+  }
   const bool in_doubt = !created && core::may_be_carried_out(created.error());
   if (in_doubt) node_.memory.of(local).in_doubt_until = sent_at + core::order_doubt;
   if (created || in_doubt) node_.memory.of(local).plan.sent = true;
   note_answer(local, created ? nullptr : &created.error());
   listeners_.awaited.note_taking(local, created ? nullptr : &created.error());
   if (created) {
+    if (!without.empty() && !std::exchange(node_.memory.of(local).reported_labels, true))
+      node_.warn(local, reasons::left_out, core::describe_refused_labels(without, node_.cluster()));
     note_created(local, *forged, std::move(*created));
     co_return kube::Result<void>();
   }

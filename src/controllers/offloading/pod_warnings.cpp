@@ -54,11 +54,17 @@ asio::awaitable<Outcome> PodWarnings::ask(kube::WorkKey work) {
   const kube::TimePoint now = context_.clock.now();
   auto due = questions.due(remote);
   if (!due) co_return Outcome::done();
-  if (const auto refused = no_right_until_.find(remote_namespace); refused != no_right_until_.end())
+  // Nobody at the provider warns of gates.
+  std::string gates = core::gate_words(remote);
+  if (const auto refused = no_right_until_.find(remote_namespace); gates.empty() && refused != no_right_until_.end())
     due = std::max(*due, refused->second);
   if (*due > now) co_return Outcome::again_after(*due - now);
 
   questions.asked(now);
+  if (!gates.empty()) {
+    if (questions.answered(remote.uid(), std::move(gates))) reader_.changed(key);
+    co_return Outcome::again_after(core::starting_time);
+  }
   const std::string selector = "involvedObject.uid=" + std::string(remote.uid()) + ",type=Warning";
   auto page = co_await provider_.list(kube::resources::events, remote_namespace,
                                       {.selection = {.field_selector = selector}, .limit = max_events}, max_bytes);

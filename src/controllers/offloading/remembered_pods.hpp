@@ -33,7 +33,7 @@ struct RememberedPod {
   /// bytes.
   std::optional<kube::TimePoint> status_turn;
   std::size_t status_bytes = 0;
-  bool reported_dropped_fields = false, reported_not_reflected = false;
+  bool reported_dropped_fields = false, reported_not_reflected = false, reported_labels = false;
   bool reported_namespace = false;               ///< that it reads the name of its twin
   bool reported_reads = false;                   ///< that changes of what it reads about itself no longer follow
   std::optional<std::size_t> reported_left_out;  ///< how many things that its provider leaves out have been reported

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "controllers/reflection/narrowed_copies.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
 #include "core/policy/orders.hpp"
 #include "core/reflection/was_there_before.hpp"
@@ -61,7 +62,7 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   ns_->notes().replaced.erase(key.name);
   ns_->notes().unsure.erase(key.name);
   ns_->queue().note_look(local.name());
-  report_notes(local);
+  report_stored(local, wanted.desired);
   ns_->notes().counters.add_reflected(context_.series_of(ns_->home().ns()));
   if (context_.copied) context_.copied(ns_->home().ns());
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));
@@ -90,9 +91,40 @@ asio::awaitable<Outcome> CopyWriter::end_refused(kube::Object local, action::App
     ns_->notes().without_notes.emplace(local.name(), false);
     co_return Outcome::again_after(0s);
   }
+  NarrowedCopies narrowed(ns_->notes(), context_.kind);
+  if (narrowed.see_refused(local, wanted.desired, failure.text(), context_.clock.now()))
+    co_return Outcome::again_after(0s);
+  const bool is_shut = wanted.force && co_await shut(local, wanted.desired, failure.text());
   failure = std::move(failure).in("reflecting to " + ns_->twin().ns());
-  context_.events.warning(local, context_.kind.resource, api::reasons::failed_reflection, failure.text());
+  const std::string words =
+      failure.text() + core::reflection::advice_about(core::reflection::refused_parts(wanted.desired, failure.text()));
+  context_.events.warning(local, context_.kind.resource, api::reasons::failed_reflection,
+                          is_shut ? core::reflection::describe_shut(context_.forging.clusters.remote, words) : words);
   co_return Outcome::retry(std::move(failure));
+}
+
+asio::awaitable<bool> CopyWriter::shut(const kube::Object& local, const kube::Object& desired, std::string words) {
+  if (!context_.kind.is_door || !context_.kind.is_door(local)) co_return false;
+  const auto refused = core::reflection::refused_parts(desired, words);
+  if (refused.empty()) co_return false;
+  const kube::ObjectKey key{ns_->twin().ns(), std::string(desired.name())};
+  const std::string uid(desired.uid());
+  const auto live = co_await ns_->twin().read_object(key.name);
+  if (!live || !*live || (*live)->uid() != uid || !core::reflection::differs_in(**live, desired, refused))
+    co_return false;
+  const auto removed = co_await context_.provider.remove(context_.kind.copies(), key, {.uid = uid});
+  if (!removed && !removed.error().is_not_found()) co_return false;
+  ns_->twin().copies().erase(key.name);
+  co_return true;
+}
+
+void CopyWriter::report_stored(const kube::Object& local, const kube::Object& copy) {
+  NarrowedCopies narrowed(ns_->notes(), context_.kind);
+  const auto* refused = narrowed.see_stored(std::string(local.name()), copy);
+  if (!ns_->notes().narrowed.contains(std::string(local.name()))) return report_notes(local);
+  if (refused)
+    context_.events.warning(local, context_.kind.resource, api::reasons::left_out,
+                            core::reflection::describe_narrowed(*refused, context_.forging.clusters.remote));
 }
 
 void CopyWriter::report_notes(const kube::Object& local) {

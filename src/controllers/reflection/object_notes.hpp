@@ -9,6 +9,7 @@
 #include <string>
 
 #include "controllers/common/counters.hpp"
+#include "core/reflection/narrowed.hpp"
 #include "kube/base/time.hpp"
 
 namespace liqo::controllers {
@@ -28,6 +29,15 @@ struct ObjectNotes {
     std::size_t turn_bytes = 0;                  ///< for how many bytes it is reserved
   };
 
+  /// An object whose copy is narrowed, because the provider has refused some of it.
+  struct Narrowed {
+    core::reflection::RefusedParts refused;
+    std::string wish;            ///< the digest of the whole copy that was refused last
+    kube::TimePoint tried_at{};  ///< when it was
+    kube::Duration pause{};      ///< until it is tried again, if nothing changes
+    bool reported = false;
+  };
+
   std::set<std::string> referring;           ///< objects whose references were passed on
   std::map<std::string, Reported> reported;  ///< the reports that copies lack something
   /// Objects that are never reflected: UID and reason, as reported.
@@ -37,6 +47,7 @@ struct ObjectNotes {
   /// Objects whose copies lack the annotations of controllers at home, because they were refused with them, and whether
   /// that was reported.
   std::map<std::string, bool> without_notes;
+  std::map<std::string, Narrowed> narrowed;
   std::map<std::string, Gathered> gathered;
   std::map<std::string, std::string> replaced;  ///< UIDs of copies that were removed to be made again, by name
   std::set<std::string> unsure;  ///< names of copies of which it is not known whether their create was carried out
@@ -48,6 +59,7 @@ struct ObjectNotes {
     gathered.erase(name);
     disabled.erase(name);
     without_notes.erase(name);
+    narrowed.erase(name);
     replaced.erase(remote_name);
     unsure.erase(remote_name);
   }

@@ -4,6 +4,7 @@
 
 #include "controllers/common/pauses.hpp"
 #include "controllers/reflection/copy_writer.hpp"
+#include "controllers/reflection/narrowed_copies.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
 #include "core/reflection/was_there_before.hpp"
 #include "liqo/api/annotations.hpp"
@@ -28,6 +29,11 @@ bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annot
 }  // namespace
 
 asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
+  Outcome outcome = co_await look();
+  co_return NarrowedCopies(ns_->notes(), context_.kind).with_next_try(name_, std::move(outcome), context_.clock.now());
+}
+
+asio::awaitable<Outcome> ReflectedObject::look() {
   if (auto end = end_without_reading()) co_return std::move(*end);
   if (is_at_home_) {
     KUBE_CO_TRY(read, co_await ns_->home().read_object(name_));
@@ -87,7 +93,8 @@ std::optional<Outcome> ReflectedObject::end_without_reading() {
     ns_->forget(name_, remote_name_);
     return Outcome::done();
   }
-  if (known && known->settled_for && known->source == source_) {
+  const NarrowedCopies narrowed(ns_->notes(), context_.kind);
+  if (known && known->settled_for && known->source == source_ && !narrowed.is_due(name_, context_.clock.now())) {
     ns_->home().drop_text(name_);
     return Outcome::done();
   }
@@ -104,18 +111,20 @@ void ReflectedObject::forge() {
                                        referred.takes_all() || core::reflection::is_allowed(*local_));
   wishes_ = ns_->wishes();
   auto& need_pod = ns_->notes().need_pod;
-  if (local_ && context_.kind.needs_pod && context_.kind.needs_pod(*local_))
+  if (local_ && context_.kind.needs_pod \&\& context_.kind.needs_pod(*local_))
     need_pod.insert(name_);
   else if (local_)
     need_pod.erase(name_);
   needs_pod_ = need_pod.contains(name_);
-  wanted_ = is_asked_for ? core::reflection::wanted_copy({.kind = context_.kind,
-                                                          .policy = context_.policy,
-                                                          .ctx = context_.forging,
-                                                          .without_notes = ns_->notes().without_notes.contains(name_),
-                                                          .named_by_pod = referred.is_named_by_pod(name_)},
-                                                         *local_, ns_->twin().ns())
-                         : std::nullopt;
+  core::reflection::ReflectionRule rule{.kind = context_.kind,
+                                        .policy = context_.policy,
+                                        .ctx = context_.forging,
+                                        .without_notes = ns_->notes().without_notes.contains(name_),
+                                        .named_by_pod = referred.is_named_by_pod(name_)};
+  wanted_ = is_asked_for ? core::reflection::wanted_copy(rule, *local_, ns_->twin().ns()) : std::nullopt;
+  const NarrowedCopies narrowed(ns_->notes(), context_.kind);
+  if (wanted_) rule.refused = narrowed.refused_of(name_, *wanted_, context_.clock.now());
+  if (rule.refused) wanted_ = core::reflection::wanted_copy(rule, *local_, ns_->twin().ns());
   is_wanted_ = wanted_.has_value();
   wish_ = is_wanted_ ? wanted_->annotation(api::annotations::reflected_digest) : std::string_view();
 }

@@ -23,6 +23,8 @@ class ReflectedObject {
   asio::awaitable<kube::Outcome> bring_in_line();
 
  private:
+  /// `bring_in_line`, but for a narrowed copy not when the whole one is tried again.
+  asio::awaitable<kube::Outcome> look();
   /// Begins the look. Returns its Outcome if neither side has to be read; nothing = the look goes on.
   std::optional<kube::Outcome> end_without_reading();
   /// Forges the wanted copy of the object, from what is known now.

@@ -18,7 +18,8 @@ std::vector<Finding> check_pod_metadata(const kube::Object& shadow, const PodPol
   std::vector<Finding> findings;
   for (const auto& [key, value] : shadow.labels()) {
     if (findings.size() >= max_found) return findings;
-    if (is_reserved_label(key) && !lists_key(policy.labels, key))
+    const bool is_off = value.is_string() && is_left_out_label(key, value.get_string());
+    if (is_reserved_label(key) && !is_off && !lists_key(policy.labels, key))
       findings.push_back(finding("label", key,
                                  "is an order to what runs in this cluster, such as a mesh or a network plugin; the "
                                  "policy key labels would allow it"));

@@ -15,7 +15,8 @@ namespace labels = api::labels;
 namespace annotations = api::annotations;
 
 /// Labels that only one of the two clusters sets, so they are not copied.
-constexpr std::string_view home_labels[] = {labels::local_pod, labels::remote_unavailable, labels::creator_user};
+constexpr std::string_view home_labels[] = {labels::local_pod, labels::local_pod_of_go, labels::remote_unavailable,
+                                            labels::creator_user};
 
 /// Annotations about the object at home and not about its copy. That of kubectl is the largest one on most pods.
 constexpr std::string_view home_annotations[] = {
@@ -81,10 +82,10 @@ json::object reflected_annotations(const kube::Object& local, const ForgingConte
   return kept;
 }
 
-bool is_home_label(std::string_view key) { return contains(home_labels, key); }
+bool is_written_label(std::string_view key) { return contains(home_labels, key); }
 
-bool is_home_note(std::string_view annotation) {
-  return annotation != annotations::last_applied && contains(home_annotations, annotation);
+bool is_written_annotation(std::string_view key) {
+  return key != annotations::last_applied && contains(home_annotations, key);
 }
 
 std::size_t annotation_bytes(const json::object& annotation_map) {

@@ -24,9 +24,10 @@ kube::json::object reflected_labels(const kube::Object& local, const ForgingCont
 /// without those that are excluded by the offloading patch.
 kube::json::object reflected_annotations(const kube::Object& local, const ForgingContext& ctx);
 
-/// Whether liqod, or an admission of Liqo, writes this label or annotation on pods at home, and nobody else does.
-bool is_home_label(std::string_view key);
-bool is_home_note(std::string_view annotation);
+/// Whether liqod itself writes a label or an annotation of this key, on a pod at home or on what is made of an object
+/// at the provider, so that nobody else means anything by it.
+bool is_written_label(std::string_view key);
+bool is_written_annotation(std::string_view key);
 
 /// The bytes of keys and values, as an API server counts the annotations of an object. It takes 262,144 at most.
 std::size_t annotation_bytes(const kube::json::object& annotations);

@@ -67,8 +67,8 @@ std::optional<std::string> told_at_home(std::string_view path, const kube::Objec
   if (path == namespace_path) return std::string(local_pod.ns());
   if (path == "spec.nodeName") return std::string(kube::string_at(local_pod.spec(), {"nodeName"}));
   if (path == "spec.serviceAccountName") return service_account_of(local_pod);
-  if (path == labels_path) return downward_text(without_notes(local_pod.labels(), is_home_label));
-  if (path == annotations_path) return downward_text(without_notes(local_pod.annotations(), is_home_note));
+  if (path == labels_path) return downward_text(without_notes(local_pod.labels(), is_written_label));
+  if (path == annotations_path) return downward_text(without_notes(local_pod.annotations(), is_written_annotation));
   if (const auto key = key_in(path, labels_path)) return std::string(local_pod.label(*key));
   if (const auto key = key_in(path, annotations_path)) return std::string(local_pod.annotation(*key));
   return std::nullopt;

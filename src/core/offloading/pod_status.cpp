@@ -84,6 +84,14 @@ std::int64_t restart_count(const json::array& statuses, std::string_view name, s
   return status ? kube::int_at(*status, {"restartCount"}) : fallback;
 }
 
+/// Whether the pod shows that something of it has started. A pod that somebody has just created does not, even if it
+/// was restored with the annotations of an earlier pod.
+bool shows_start(const kube::Object& local) {
+  const json::object& status = local.status();
+  return status.contains("startTime") || status.contains("containerStatuses") ||
+         status.contains("initContainerStatuses");
+}
+
 /// The number that is added to the restart counts of the remote pod, so that they never fall and each re-creation
 /// counts as a restart. It is kept in annotations of the local pod, so that it survives a restart of liqod.
 std::int64_t restart_offset(const kube::Object& local, const kube::Object& remote) {
@@ -94,6 +102,8 @@ std::int64_t restart_offset(const kube::Object& local, const kube::Object& remot
   const std::string_view known = local.annotation(annotations::remote_pod_uid);
   const std::int64_t offset = recorded_restarts(local);
   if (known == remote.uid()) return offset;
+  // What the annotations say is of the pod from which this one was restored.
+  if (!shows_start(local)) return 0;
   const std::int64_t difference = have.empty() ? 0 : shown - restart_count(present, name, shown);
   if (known.empty()) return std::max<std::int64_t>(0, difference);
   const std::int64_t restarts = have.empty() ? 0 : shown + 1 - restart_count(present, name, 0);

@@ -43,11 +43,17 @@ std::string mutable_digest(const api::ShadowPod& shadow) {
   return digest_hex(json::serialize(mutable_spec(shadow.pod_spec())));
 }
 
-json::object pod_labels(const kube::Object& shadow) {
-  json::object labels = shadow.labels();
-  labels[api::labels::managed_by] = api::labels::managed_by_shadow_pod;
-  if (!shadow.uid().empty()) labels[api::labels::shadow_pod_uid] = shadow.uid();
+KeptLabels pod_labels(const kube::Object& shadow, const PodPolicy& policy) {
+  KeptLabels labels = kept_labels(shadow, policy);
+  labels.kept[api::labels::managed_by] = api::labels::managed_by_shadow_pod;
+  if (!shadow.uid().empty()) labels.kept[api::labels::shadow_pod_uid] = shadow.uid();
   return labels;
+}
+
+/// Adds what a running pod has of the ShadowPod's entries: earlier versions or policies let it in.
+void keep_present(json::object& wanted, const json::object& of_shadow, const json::object& of_pod) {
+  for (const auto& [key, value] : of_shadow)
+    if (const json::value* have = of_pod.if_contains(key); have && !wanted.contains(key)) wanted[key] = *have;
 }
 
 KeptAnnotations pod_annotations(const kube::Object& shadow, const PodPolicy& policy) {
@@ -106,8 +112,11 @@ std::vector<std::string> home_api_server_addresses(const kube::Object& shadow) {
 
 kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api_server_ips, const PodPolicy& policy) {
   kube::Object pod = kube::Object::make(kube::resources::pods, shadow.key());
-  pod.mutable_metadata()["labels"] = pod_labels(shadow);
-  auto [annotations, left_out] = pod_annotations(shadow, policy);
+  auto [labels, left_out] = pod_labels(shadow, policy);
+  pod.mutable_metadata()["labels"] = std::move(labels);
+  KeptAnnotations kept = pod_annotations(shadow, policy);
+  json::object& annotations = kept.kept;
+  std::ranges::move(kept.left_out, std::back_inserter(left_out));
   pod.add_owner_reference(blocking_owner_of(shadow));
   json::object& spec = pod.mutable_spec();
   spec = api::ShadowPod(shadow).pod_spec();
@@ -138,11 +147,10 @@ kube::Object forge_provider_pod(const kube::Object& shadow, const IpMapping* api
 std::optional<json::object> plan_provider_pod_update(const kube::Object& shadow, const kube::Object& pod,
                                                      const PodPolicy& policy) {
   json::object annotations = pod_annotations(shadow, policy).kept;
-  // Annotations of a running pod that earlier versions or policies let in are kept.
-  for (const auto& [key, value] : shadow.annotations())
-    if (const json::value* have = pod.annotations().if_contains(key); have && !annotations.contains(key))
-      annotations[key] = *have;
-  json::object metadata = metadata_patch(pod, pod_labels(shadow), annotations, false);
+  keep_present(annotations, shadow.annotations(), pod.annotations());
+  json::object labels = pod_labels(shadow, policy).kept;
+  keep_present(labels, shadow.labels(), pod.labels());
+  json::object metadata = metadata_patch(pod, labels, annotations, false);
   if (metadata.empty()) return std::nullopt;
   json::object patch;
   // The digest of what was applied shows changes, not the Pod's spec: the provider's admission may have rewritten

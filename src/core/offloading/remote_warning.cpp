@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "core/common/digest.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
@@ -22,6 +24,8 @@ constexpr std::size_t max_reason = 100, max_message = 500;
 /// A failing readiness probe warns up to this long before the pod turns unready.
 constexpr auto before_not_ready = 1min;
 constexpr kube::Duration first_pause = 10s, max_pause = 60s;
+/// The most gates that are named.
+constexpr std::size_t max_gates = 3;
 /// The most different messages of one pod that become Events; the condition has the others.
 constexpr std::size_t max_reported = 16;
 
@@ -99,6 +103,20 @@ std::string newest_warning(std::span<const json::value> events, const kube::Obje
     words = std::move(said);
   }
   return words;
+}
+
+std::string gate_words(const kube::Object& remote) {
+  const json::array& gates = kube::array_at(remote.spec(), {"schedulingGates"});
+  if (gates.empty() || is_settled(remote)) return {};
+  std::vector<std::string> names;
+  for (const json::value& gate : gates) {
+    names.push_back(kube::in_quotes(kube::string_at(gate, {"name"}), max_reason));
+    if (names.size() == max_gates) break;
+  }
+  return (gates.size() == 1 ? "the scheduling gate " : "scheduling gates ") + kube::join(names, ", ") +
+         " of that cluster keep" + (gates.size() == 1 ? "s" : "") + " it from every node, until what has set " +
+         (gates.size() == 1 ? "it" : "them") + " there takes " + (gates.size() == 1 ? "it" : "them") +
+         " off (SchedulingGated)";
 }
 
 std::string warning_message(std::string_view provider, std::string_view words) {

@@ -27,6 +27,10 @@ bool is_settled(const kube::Object& remote);
 /// a start (such as MissingClusterDNS) is reported last, and only of a pod that has started.
 std::string newest_warning(std::span<const kube::json::value> events, const kube::Object& remote);
 
+/// Why a remote pod is not scheduled that has scheduling gates, with their names, bounded; "" = it has none. Gates of a
+/// pod at home are open before it is sent, so these are the provider's.
+std::string gate_words(const kube::Object& remote);
+
 /// The sentence about it at home.
 std::string warning_message(std::string_view provider, std::string_view words);
 

@@ -6,6 +6,7 @@
 #include "core/common/meta.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/pod_reads.hpp"
+#include "core/offloading/refused_labels.hpp"
 #include "core/offloading/shadow_metadata.hpp"
 #include "liqo/api/annotations.hpp"
 
@@ -42,7 +43,8 @@ json::object changed_reads(const kube::Object& local_pod, const kube::Object& sh
 
 std::optional<json::object> plan_shadow_pod_update(const kube::Object& local_pod, const kube::Object& shadow,
                                                    const ForgingContext& ctx) {
-  const json::object labels = shadow_labels(local_pod, ctx);
+  json::object labels = shadow_labels(local_pod, ctx);
+  keep_left_out(labels, shadow);
   json::object annotations = shadow_annotations(local_pod, labels, changed_reads(local_pod, shadow), ctx);
   // The ShadowPod was stored late, and the provider waits for this annotation before it makes a Pod.
   if (!is_timely(shadow))

@@ -20,6 +20,18 @@ std::string left_out_annotation(std::string_view key) {
   return "annotation " + std::string(key.substr(0, max_shown_key));
 }
 
+KeptLabels kept_labels(const kube::Object& shadow, const PodPolicy& policy) {
+  KeptLabels split;
+  for (const auto& [key, value] : shadow.labels()) {
+    const bool is_off = value.is_string() && is_left_out_label(key, value.get_string());
+    if (!is_off || lists_key(policy.labels, key))
+      split.kept[key] = value;
+    else
+      split.left_out.push_back("label " + std::string(std::string_view(key).substr(0, max_shown_key)));
+  }
+  return split;
+}
+
 KeptAnnotations kept_annotations(const kube::Object& shadow, const PodPolicy& policy) {
   KeptAnnotations split;
   for (const auto& [key, value] : shadow.annotations()) {

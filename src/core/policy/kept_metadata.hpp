@@ -1,4 +1,4 @@
-// The annotations and tolerations of a ShadowPod that reach its Pod.
+// The labels, annotations and tolerations of a ShadowPod that reach its Pod.
 #pragma once
 
 #include <string>
@@ -7,6 +7,15 @@
 #include "core/policy/pod_policy.hpp"
 
 namespace liqo::core {
+
+/// The labels of a ShadowPod: those that go onto its Pod, and the others as texts of core/offloading/left_out.hpp.
+struct KeptLabels {
+  kube::json::object kept;
+  std::vector<std::string> left_out;
+};
+/// All labels go onto the Pod but those of is_left_out_label(), unless the policy lists them. A ShadowPod keeps them
+/// all, because a consumer that compares would write it again and again otherwise.
+KeptLabels kept_labels(const kube::Object& shadow, const PodPolicy& policy);
 
 /// The annotations of a ShadowPod: those that go onto its Pod, and the others as texts of core/offloading/left_out.hpp.
 struct KeptAnnotations {

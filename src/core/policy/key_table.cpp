@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/common/names.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {
@@ -35,6 +36,12 @@ constexpr std::string_view reserved_domains[] = {"ambient.istio.io",
                                                  "projectcalico.org",
                                                  "sidecar.istio.io",
                                                  "spidernet.io"};
+
+/// Kueue gates a pod with a queue until that queue admits it, and no twin has the queues of a consumer.
+constexpr std::string_view queue_domain = "kueue.x-k8s.io";
+
+/// Values of labels by which a pod stays out of a mesh, an identity or a policy.
+constexpr std::string_view off_values[] = {"false", "disabled", "none"};
 
 /// The labels of Liqo that a consumer may set. The others mark this cluster's own pods.
 constexpr std::string_view labels_of_consumers[] = {api::labels::reflection_origin,
@@ -72,6 +79,13 @@ bool is_reserved_label(std::string_view key) {
   if (domain == "istio.io") return true;
   // Cilium writes its domain backwards, as in "io.cilium.k8s.policy.serviceaccount".
   return any_below(domain, reserved_domains) || domain.starts_with("io.cilium.");
+}
+
+bool is_left_out_label(std::string_view key, std::string_view value) {
+  const std::string_view domain = domain_of(key);
+  if (is_below(domain, queue_domain)) return true;
+  return is_reserved_label(key) && !is_below(domain, "liqo.io") &&
+         std::ranges::find(off_values, kube::lower_case(value)) != std::ranges::end(off_values);
 }
 
 bool is_common_annotation(std::string_view key) {

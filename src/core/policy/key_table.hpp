@@ -9,9 +9,14 @@
 namespace liqo::core {
 
 /// Whether a label of a pod is of a domain by which meshes, network plugins, clouds or Liqo take orders. Such labels
-/// are refused. They cannot be left out instead, because Services, affinities and topology spreading select by the
-/// labels of pods.
+/// are refused, but for those of is_left_out_label(). The others cannot be left out, because Services, affinities and
+/// topology spreading select by the labels of pods.
 bool is_reserved_label(std::string_view key);
+
+/// Whether a label of a pod is left out of it, unless the policy lists the key. Others of such domains are refused. It
+/// asks what runs in a cluster for nothing ("false", "disabled", "none"), or names a queue of the cluster that it comes
+/// from. Nobody selects pods by it.
+bool is_left_out_label(std::string_view key, std::string_view value);
 
 /// Whether an annotation is allowed on every pod: its domain has no dot, or is one of those that only describe. All
 /// others are left out, because nobody knows what reads them in the provider's cluster.

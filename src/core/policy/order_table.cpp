@@ -203,6 +203,23 @@ constexpr std::string_view notes[] = {"metallb.io/ip-allocated-from-pool",
                                       "ingress.kubernetes.io/target-proxy",
                                       "ingress.kubernetes.io/url-map"};
 
+/// Annotations of a Service that hold for the traffic that an Ingress or a gateway sends to it.
+constexpr std::string_view of_backends[] = {"konghq.com/*",
+                                            "getambassador.io/*",
+                                            "*/backend-config",
+                                            "traefik.ingress.kubernetes.io/service.serverstransport",
+                                            "haproxy.org/*",
+                                            "haproxy-ingress.github.io/*",
+                                            "k8s.apisix.apache.org/*",
+                                            "projectcontour.io/*",
+                                            "nginx.org/*",
+                                            "ingress.kubernetes.io/*",
+                                            "*/*auth-*",
+                                            "*/*allowlist*",
+                                            "*/*whitelist*",
+                                            "*/*middlewares*",
+                                            "*/*plugins*"};
+
 bool matches_text(std::string_view text, std::string_view pattern) {
   const bool open_front = pattern.starts_with('*'), open_end = pattern.ends_with('*');
   if (open_front) pattern.remove_prefix(1);
@@ -260,5 +277,10 @@ std::string why_refused(TwinKind kind, Metadata part, std::string_view key, cons
 }
 
 bool is_note(std::string_view key) { return std::ranges::find(notes, key) != std::ranges::end(notes); }
+
+bool is_of_backends(std::string_view key) {
+  return !is_note(key) &&
+         std::ranges::any_of(of_backends, [key](std::string_view pattern) { return matches(key, pattern); });
+}
 
 }  // namespace liqo::core

@@ -11,6 +11,7 @@
 
 #include "core/common/forging_context.hpp"
 #include "core/reflection/compare.hpp"
+#include "core/reflection/narrowed.hpp"
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core::reflection {
@@ -70,6 +71,13 @@ struct ReflectedKind {
   kube::Object (*forge)(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx);
   /// What of a reflected object its copy lacks, a sentence for its Event; "" = nothing. Null: copies lack nothing.
   std::string (*left_out)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
+  /// Whether something from outside a cluster reaches an object, so that its copy is taken away if the provider refuses
+  /// a label or an annotation of a later state. Null: nothing does.
+  bool (*is_door)(const kube::Object& local) = nullptr;
+  /// Whether an object may be copied in a way that nobody outside reaches, without what the provider has refused of it,
+  /// and how. Null: no object of the kind.
+  bool (*may_be_narrowed)(const kube::Object& local, const RefusedParts& refused) = nullptr;
+  kube::Object (*narrowed)(const kube::Object& local, const RefusedParts& refused) = nullptr;
   /// How a copy compares with what is wanted, beside labels and annotations. `wanted` is what `forge` made, with the
   /// digest.
   Comparison (*compare)(const kube::Object& live, const kube::Object& wanted) = compare_contained;
@@ -124,6 +132,8 @@ struct ReflectionRule {
   /// The provider refuses what controllers of home have noted on the object (core::take_out_notes).
   bool without_notes = false;
   bool named_by_pod = false;  ///< a pod at the provider, or on its way there, names the object now
+  /// What the provider has refused of the object, which is narrowed for that; null = nothing.
+  const RefusedParts* refused = nullptr;
 };
 
 /// The copy that an object is to have, its digest among the annotations; nothing if it is not to be reflected.

@@ -21,7 +21,7 @@ bool is_set(const kube::Object& object, std::string_view key) {
 }
 
 bool is_selected(const ReflectionRule& rule, const kube::Object& local) {
-  const auto& [kind, policy, ctx, without_notes, named_by_pod] = rule;
+  const auto& [kind, policy, ctx, without_notes, named_by_pod, refused] = rule;
   const bool says_itself = is_set(local, annotations::skip_reflection) || is_set(local, annotations::allow_reflection);
   if (kind.selected_by && says_itself) return !is_set(local, annotations::skip_reflection);
   if (const auto other = kind.selected_by ? kind.selected_by(local, ctx) : std::nullopt)
@@ -85,7 +85,9 @@ bool is_allowed(const kube::Object& local) { return is_set(local, annotations::a
 std::optional<kube::Object> wanted_copy(const ReflectionRule& rule, const kube::Object& local,
                                         std::string_view remote_namespace) {
   if (!is_wished(rule, local) || why_never(rule, local)) return std::nullopt;
-  kube::Object wanted = rule.kind.forge(local, remote_namespace, rule.ctx);
+  const bool is_narrowed = rule.refused && rule.kind.narrowed;
+  kube::Object wanted =
+      rule.kind.forge(is_narrowed ? rule.kind.narrowed(local, *rule.refused) : local, remote_namespace, rule.ctx);
   if (rule.without_notes) core::take_out_notes(wanted.mutable_metadata());
   wanted.set_annotation(annotations::reflected_digest, core::digest_hex(wanted.text()));
   return wanted;
@@ -98,7 +100,7 @@ ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* l
 
 ReflectionPlan plan_reflection(const ReflectionRule& rule, const kube::Object* local,
                                std::optional<kube::Object> wanted, const kube::Object* remote) {
-  const auto& [kind, policy, ctx, without_notes, named_by_pod] = rule;
+  const auto& [kind, policy, ctx, without_notes, named_by_pod, refused] = rule;
   const std::string foreign = remote ? why_foreign(kind, *remote, ctx) : std::string();
   if (const auto never = local && is_wished(rule, *local) ? why_never(rule, *local) : std::nullopt)
     return leave_out(rule, *local, foreign.empty() ? remote : nullptr, *never);

@@ -198,6 +198,20 @@ TEST_CASE("a DaemonSet's template follows its namespace, and a changed pod keeps
   CHECK(patch_of("/mutate/pod", had, had) == "");
 }
 
+TEST_CASE("a pod that is restored from a backup loses what liqod has noted on the earlier one") {
+  World world;
+  world.start();
+  world.make(kinds::namespace_offloadings, R"({"metadata":{"name":"offloading","namespace":"shop"},
+      "spec":{"podOffloadingStrategy":"LocalAndRemote"}})");
+  constexpr std::string_view restored = R"({"metadata":{"name":"web","labels":{"app":"web","liqo.io/local-pod":"true"},
+      "annotations":{"liqo.io/api-server-support":"home","offloading.liqo.io/restart-offset":"5"}},"spec":{}})";
+  CHECK(world.ask("/mutate/pod", "shop", restored) == "");
+  CHECK(world.patch.contains(R"({"op":"remove","path":"/metadata/labels/liqo.io~1local-pod"})"));
+  CHECK(world.patch.contains(R"({"op":"remove","path":"/metadata/annotations/offloading.liqo.io~1restart-offset"})"));
+  CHECK_FALSE(world.patch.contains("api-server-support"));
+  CHECK(world.patch.contains("virtual-node"));
+}
+
 namespace {
 
 constexpr std::string_view carrier = R"({"metadata":{"name":"liqo-move-data-to","labels":{

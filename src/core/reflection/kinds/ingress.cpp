@@ -92,6 +92,7 @@ extern const ReflectedKind ingress{
     .resource = api::kinds::ingresses,
     .secrets_of = secrets_of_ingress,
     .forge = forge,
+    .is_door = [](const kube::Object&) { return true; },
     .compare = compare,
 };
 

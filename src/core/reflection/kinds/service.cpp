@@ -148,6 +148,9 @@ extern const ReflectedKind service{
     .resource = kube::resources::services,
     .never_reflected = never_reflected,
     .forge = forge,
+    .is_door = is_exposed,
+    .may_be_narrowed = may_be_narrowed,
+    .narrowed = narrowed,
     .compare = compare,
 };
 

@@ -85,6 +85,23 @@ const std::string missing = "the pod is not ready in cluster milan: no such imag
 
 }  // namespace
 
+TEST_CASE("a pod that the provider gates is told at home, without a question, until the gate is gone") {
+  Waiting world;
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
+  kube::Object remote = core::forge_provider_pod(*world.at_milan(kinds::shadow_pods, "web"));
+  remote.mutable_spec()["schedulingGates"] = json::array{json::object{{"name", "kueue.x-k8s.io/admission"}}};
+  REQUIRE(world.milan.create(resources::pods, remote.tree(), "milan").has_value());
+  world.report("web", "Pending", "False");
+  REQUIRE(world.reaches([&] { return world.told("web").contains("kueue.x-k8s.io/admission"); }));
+  CHECK(world.told("web").contains("cluster milan"));
+  world.pass(5min);
+  CHECK(world.reported_events().size() == 1);
+  CHECK(world.asked.empty());
+  world.change_at_milan("web", "", [](json::object& next) { next["spec"].as_object().erase("schedulingGates"); });
+  CHECK(world.reaches([&] { return world.told("web") == "(none)"; }, 2min));
+}
+
 TEST_CASE("the newest warning about a pod that does not start is told at home, each once") {
   Waiting world;
   world.offload("web");

@@ -32,10 +32,15 @@ inline core::ForgingContext forging() {
 /// The body of a refusal.
 class RefusedBody final : public kube::net::Body {
  public:
+  explicit RefusedBody(const std::string& words) {
+    json::object status{{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
+    if (!words.empty()) status["message"] = words;
+    text_ = json::serialize(status);
+  }
   asio::awaitable<kube::Result<std::string>> read() override { co_return std::exchange(text_, ""); }
 
  private:
-  std::string text_ = R"({"kind":"Status","status":"Failure","reason":"Forbidden","code":403})";
+  std::string text_;
 };
 
 /// Changes requests on their way, or refuses them, as webhooks of the server would.
@@ -46,11 +51,12 @@ class Rewriting final : public kube::net::Transport {
     if (rewrite) rewrite(request);
     if (refuses && refuses(request))
       co_return kube::net::Response{.head = {.status = 403, .headers = {{"content-type", "application/json"}}},
-                                    .body = std::make_unique<RefusedBody>()};
+                                    .body = std::make_unique<RefusedBody>(words)};
     co_return co_await transport_.send(std::move(request), deadline);
   }
   std::function<void(kube::HttpRequest&)> rewrite;
   std::function<bool(const kube::HttpRequest&)> refuses;
+  std::string words;  ///< of the refusal
 
  private:
   kube::testing::SimTransport transport_;

@@ -31,6 +31,20 @@ TEST_CASE("annotations that make a pod another one are refused") {
                               {.unconfined = true}) == "");
 }
 
+TEST_CASE("a label of a reserved domain is refused if it asks for something, and liqo's own whatever it says") {
+  const auto refusal = [](std::string_view key, std::string_view value) {
+    kube::Object shadow;
+    shadow.set_label(key, value);
+    return describe(check_pod_metadata(shadow, {}));
+  };
+  CHECK(refusal("sidecar.istio.io/inject", "false") == "");
+  CHECK(refusal("kueue.x-k8s.io/queue-name", "team-a") == "");
+  CHECK(refusal("sidecar.istio.io/inject", "true") != "");
+  CHECK(refusal("sidecar.istio.io/inject", "") != "");
+  CHECK(refusal("azure.workload.identity/use", "true") != "");
+  CHECK(refusal("liqo.io/shadowPod", "false") != "");
+}
+
 TEST_CASE("labels reach the pod as they are, or the pod is refused") {
   for (std::string_view key :
        {"app", "app.kubernetes.io/name", "statefulset.kubernetes.io/pod-name", "team.example.com/x",

@@ -217,6 +217,25 @@ TEST_CASE("what is set aside for a pod as a whole comes home where it asks for t
   CHECK(shown("{}") == "");
 }
 
+TEST_CASE("a pod that was restored with the annotations of an earlier one begins to count anew") {
+  const char* const fresh = R"({"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": 0}]})";
+  const char* const annotations = R"({"annotations": {"offloading.liqo.io/remote-pod-uid": "r0",
+    "offloading.liqo.io/restart-offset": "5"}})";
+  const kube::Object restored = local_pod(R"({"phase": "Pending", "conditions": [{"type": "PodScheduled",
+    "status": "True"}]})",
+                                          "{}", annotations);
+  const auto wanted = status_of(restored, remote(fresh));
+  CHECK(restarts(wanted.status) == 0);
+  CHECK(kube::string_at(wanted.annotations, {"offloading.liqo.io/restart-offset"}) == "0");
+  CHECK(kube::string_at(wanted.annotations, {"offloading.liqo.io/remote-pod-uid"}) == "r1");
+  const kube::Object after = written(restored, wanted);
+  CHECK_FALSE(status_patch(after, status_of(after, remote(fresh))).has_value());
+  // One that shows that it has started is the pod that they are about.
+  const kube::Object known =
+      local_pod(R"({"phase": "Running", "startTime": "2026-11-21T09:00:00Z"})", "{}", annotations);
+  CHECK(restarts(status_of(known, remote(fresh)).status) == 6);
+}
+
 TEST_CASE("the first observation never lets restarts go back") {
   struct Case {
     const char* title;

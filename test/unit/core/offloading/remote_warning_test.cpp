@@ -43,6 +43,26 @@ TEST_CASE("nothing is asked about a pod that is ready, has ended, or ends") {
   CHECK(is_settled(reflected("Pod", "r1", "u1", pending, true)));
 }
 
+TEST_CASE("a pod that the provider has gated says so, with the names of the gates") {
+  const auto gated = [](std::string_view gates, std::string_view status = pending) {
+    kube::Object pod = remote(status);
+    pod.mutable_spec()["schedulingGates"] = parse_value(gates);
+    return gate_words(pod);
+  };
+  CHECK(gate_words(remote(pending)) == "");
+  CHECK(gated("[]") == "");
+  CHECK(warning_message("milan", gated(R"([{"name": "kueue.x-k8s.io/admission"}])")) ==
+        "the pod is not ready in cluster milan: the scheduling gate \"kueue.x-k8s.io/admission\" of that cluster keeps "
+        "it "
+        "from every node, until what has set it there takes it off (SchedulingGated)");
+  const std::string many = gated(R"([{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}])");
+  CHECK(many.contains("\"c\""));
+  CHECK_FALSE(many.contains("\"d\""));
+  CHECK(gated(R"([{"name": ")" + std::string(5'000, 'x') + R"("}])").size() < 300);
+  CHECK(gated(R"([7, {"other": 1}])").size() < 300);
+  CHECK(gated(R"([{"name": "a"}])", ready) == "");
+}
+
 TEST_CASE("the newest warning about the pod is told") {
   const std::string mount = "secret \"s\" not found (FailedMount)";
   struct {

@@ -99,6 +99,26 @@ TEST_CASE("the pod is made as the ShadowPod says and belongs to it") {
   CHECK(kube::string_at(pod.spec(), {"restartPolicy"}) == "Always");
 }
 
+TEST_CASE("labels that ask for nothing are left out of the pod and named, and a running pod keeps those that it has") {
+  kube::Object order = shadow();
+  order.set_label("sidecar.istio.io/inject", "false");
+  order.set_label("kueue.x-k8s.io/queue-name", "team-a");
+  const kube::Object pod = forge_provider_pod(order);
+  CHECK_FALSE(pod.has_label("sidecar.istio.io/inject"));
+  CHECK_FALSE(pod.has_label("kueue.x-k8s.io/queue-name"));
+  CHECK(pod.label("app") == "web");
+  CHECK(pod.annotation("offloading.liqo.io/left-out") ==
+        R"(["label sidecar.istio.io/inject","label kueue.x-k8s.io/queue-name"])");
+  CHECK_FALSE(plan_provider_pod_update(order, pod).has_value());
+  // A pod of an earlier version has them.
+  kube::Object earlier = pod;
+  earlier.set_label("kueue.x-k8s.io/queue-name", "team-a");
+  CHECK_FALSE(plan_provider_pod_update(order, earlier).has_value());
+  const kube::Object allowed = forge_provider_pod(order, nullptr, {.labels = {"kueue.x-k8s.io/*"}});
+  CHECK(allowed.label("kueue.x-k8s.io/queue-name") == "team-a");
+  CHECK_FALSE(allowed.has_label("sidecar.istio.io/inject"));
+}
+
 TEST_CASE("the pod is made without label keys that a consumer's home has merged into selectors") {
   kube::Object order = shadow();
   json::object& spec = order.mutable_spec()["pod"].as_object();

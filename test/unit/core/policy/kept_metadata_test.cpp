@@ -7,6 +7,7 @@
 
 using namespace liqo::core::admission;
 using liqo::core::kept_annotations;
+using liqo::core::kept_labels;
 using liqo::core::kept_tolerations;
 using liqo::core::PodPolicy;
 namespace json = kube::json;
@@ -84,4 +85,40 @@ TEST_CASE("tolerations go onto the pod that every pod has, or that are listed") 
   CHECK(split(all, {.tolerations = {"pool"}}).kept.size() == 3);
   CHECK(split(all, {.tolerations = {"node-role.kubernetes.io/*"}}).kept.size() == 3);
   CHECK(split(all, {.tolerations = {"*"}}).kept.size() == 8);
+}
+
+TEST_CASE("labels by which a pod stays out of something are left out of it, and those of a queue, unless listed") {
+  const auto left_out_of = [](std::string_view key, std::string_view value, const PodPolicy& policy = {}) {
+    kube::Object shadow;
+    shadow.set_label(key, value);
+    CHECK(check_pod_metadata(shadow, policy).empty());
+    const auto [kept, left_out] = kept_labels(shadow, policy);
+    CHECK(kept.contains(key) == left_out.empty());
+    return left_out;
+  };
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string_view, std::string_view>>{{"sidecar.istio.io/inject", "false"},
+                                                                  {"sidecar.istio.io/inject", "False"},
+                                                                  {"istio.io/dataplane-mode", "none"},
+                                                                  {"ambient.istio.io/redirection", "disabled"},
+                                                                  {"linkerd.io/inject", "disabled"},
+                                                                  {"azure.workload.identity/use", "false"},
+                                                                  {"kueue.x-k8s.io/queue-name", "team-a"},
+                                                                  {"kueue.x-k8s.io/managed", "true"},
+                                                                  {"provreq.kueue.x-k8s.io/x", "1"}}) {
+    CAPTURE(key);
+    CHECK(left_out_of(key, value) == Texts{"label " + std::string(key)});
+    CHECK(left_out_of(key, value, {.labels = {std::string(key)}}).empty());
+    CHECK(left_out_of(key, value, {.labels = {"*"}}).empty());
+  }
+  // Nobody obeys these here, or everybody selects by them.
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string_view, std::string_view>>{{"app", "none"},
+                                                                  {"team.example.com/inject", "false"},
+                                                                  {"kuma.io/sidecar-injection", "disabled"},
+                                                                  {"x-k8s.io/queue", "a"},
+                                                                  {"liqo.io/managed", "false"}}) {
+    CAPTURE(key);
+    CHECK(left_out_of(key, value).empty());
+  }
 }
