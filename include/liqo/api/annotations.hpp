@@ -9,6 +9,9 @@ namespace annotations {
 inline constexpr std::string_view anti_affinity_preset = "liqo.io/anti-affinity-preset";  ///< propagate, soft, hard
 inline constexpr std::string_view anti_affinity_labels = "liqo.io/anti-affinity-labels";  ///< label keys, commas
 inline constexpr std::string_view api_server_support = "liqo.io/api-server-support";      ///< home, remote, disabled
+/// On a pod, `keep`: its topology spread constraints, or its pod affinity, are sent as they are, and not as wishes.
+inline constexpr std::string_view topology_spread = "liqo.io/topology-spread";
+inline constexpr std::string_view pod_affinity = "liqo.io/pod-affinity";
 /// On a pod: the service account of the provider as which it runs there.
 inline constexpr std::string_view remote_service_account = "liqo.io/remote-service-account-name";
 /// On a pod: the RuntimeClass of the provider with which it runs there.
@@ -137,6 +140,9 @@ inline constexpr std::string_view applied_spec = "offloading.liqo.io/applied-spe
 /// On a provider's pod or EndpointSlice: what its shadow asks for and the provider has left out
 /// (core/offloading/left_out.hpp).
 inline constexpr std::string_view left_out = "offloading.liqo.io/left-out";
+/// On a provider's pod: the topology keys of its wishes that no node there has, a JSON array
+/// (core/offloading/placement_wishes.hpp).
+inline constexpr std::string_view missing_topology_keys = "offloading.liqo.io/missing-topology-keys";
 /// On a provider's pod: which ephemeral containers of its ShadowPod it does not get, and why; a JSON object by name.
 inline constexpr std::string_view ephemeral_left_out = "offloading.liqo.io/ephemeral-containers-left-out";
 /// On a provider's pod: the generation of its ShadowPod and the digest of the amounts with which the pod was created or
@@ -159,5 +165,8 @@ inline constexpr std::string_view applied_node = "offloading.liqo.io/applied-nod
 /// On a NamespaceOffloading that was made for the labels of its namespace: the selector that they match.
 inline constexpr std::string_view namespace_selector = "offloading.liqo.io/namespace-selector";
 }  // namespace annotations
+
+/// The value of `topology_spread` and `pod_affinity`.
+inline constexpr std::string_view as_it_is = "keep";
 
 }  // namespace liqo::api

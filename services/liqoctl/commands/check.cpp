@@ -24,6 +24,8 @@
 #include "model/tenant/tenant_policy.hpp"
 #include "peering/addresses.hpp"
 #include "session/daemon_sets.hpp"
+#include "session/miscounted.hpp"
+#include "session/topology_hints.hpp"
 #include "text/yaml.hpp"
 #include "volumes/kept_twins.hpp"
 
@@ -82,7 +84,7 @@ class Checkup {
   asio::awaitable<void> look_at_policies();
   asio::awaitable<void> look_at_peers();
   asio::awaitable<void> look_at_kept_twins();
-  asio::awaitable<void> look_at_daemon_sets();
+  asio::awaitable<void> look_at_placement();
   asio::awaitable<std::string> reach(model::ApiServerAddress address);
 
   Session& session_;
@@ -389,13 +391,22 @@ asio::awaitable<void> Checkup::look_at_kept_twins() {
             kept->front().why + (kept->size() == 1 ? "" : " (and " + std::to_string(kept->size() - 1) + " more)")});
 }
 
-asio::awaitable<void> Checkup::look_at_daemon_sets() {
-  const auto snapshot = co_await liqoctl::look_at_daemon_sets(cluster_);
+asio::awaitable<void> Checkup::look_at_placement() {
+  const auto snapshot = co_await look_at_daemon_sets(cluster_);
   if (!snapshot) {
     report({"daemonsets", State::bad, "cannot be looked at: " + snapshot.error().text()});
   } else if (auto finding = model::judge_daemon_sets(snapshot->sitting, snapshot->nodes)) {
     report(std::move(*finding));
   }
+  const auto report_words = [this](std::string about, const Result<std::string>& words) {
+    if (!words) {
+      report({std::move(about), State::bad, "cannot be looked at: " + words.error().text()});
+    } else if (!words->empty()) {
+      report({std::move(about), State::bad, *words});
+    }
+  };
+  report_words("topology hints", co_await look_at_topology_hints(cluster_, nodes_));
+  report_words("topology spread", co_await look_at_miscounts(cluster_, nodes_));
 }
 
 asio::awaitable<std::vector<Finding>> Checkup::run() {
@@ -419,7 +430,7 @@ asio::awaitable<std::vector<Finding>> Checkup::run() {
   co_await look_at_policies();
   co_await look_at_peers();
   co_await look_at_kept_twins();
-  co_await look_at_daemon_sets();
+  co_await look_at_placement();
   model::put_first_things_first(findings_);
   co_return std::move(findings_);
 }

@@ -14,6 +14,8 @@
 #include "peering/unauthenticate.hpp"
 #include "session/daemon_sets.hpp"
 #include "session/find_one.hpp"
+#include "session/miscounted.hpp"
+#include "session/topology_hints.hpp"
 #include "session/wait.hpp"
 #include "volumes/kept_twins.hpp"
 #include "volumes/remote_data.hpp"
@@ -84,7 +86,11 @@ asio::awaitable<Result<void>> offload(Session& session, const PeerFlags& flags, 
   if (flags.wait != "node" || !wants_node) co_return Result<void>();
   KUBE_CO_TRY(node, co_await wait_for_virtual_node(session, consumer, key));
   auto ready = co_await wait_for_node(session, consumer, node, key.name);
-  if (ready) co_await warn_of_daemon_sets(consumer);
+  if (ready) {
+    co_await warn_of_daemon_sets(consumer);
+    co_await warn_of_lost_hints(consumer);
+    co_await warn_of_miscounts(consumer);
+  }
   co_return ready;
 }
 

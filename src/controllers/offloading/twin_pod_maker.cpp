@@ -33,10 +33,12 @@ TwinPodMaker::TwinPodMaker(Context context, TwinConsumers& consumers, BoundedTwi
       bounded_(bounded),
       writer_(writer),
       memories_(memories),
+      topology_(context),
       pods_(context.home.acquire(scope_of_consumer_pods())) {}
 
 asio::awaitable<TwinPodMaker::Made> TwinPodMaker::make(const kube::Object& shadow, kube::Object& pod) {
   if (auto end = co_await bound(shadow, pod)) co_return Made{.outcome = std::move(*end)};
+  if (!topology_.note(pod)) co_return Made{.outcome = Outcome::again_after(cache_pause)};
   const kube::ObjectKey key = shadow.key();
   const kube::TimePoint sent_at = context_.clock.now();
   auto created = co_await context_.home.api().create(kube::resources::pods, pod);

@@ -13,6 +13,7 @@
 #include "controllers/offloading/bounded_twins.hpp"
 #include "controllers/offloading/order_memories.hpp"
 #include "controllers/offloading/shadow_pod_writer.hpp"
+#include "controllers/offloading/topology_notes.hpp"
 #include "controllers/offloading/twin_consumers.hpp"
 #include "kube/runtime/controller.hpp"
 
@@ -34,7 +35,7 @@ class TwinPodMaker {
     std::optional<kube::Object> foreign = {};  ///< the Pod of that name, which was not made for a ShadowPod
   };
   /// Makes the Pod. The caller keeps both objects until this is done. If the twin is bounded, the requests of the Pod
-  /// are filled in.
+  /// are filled in. Topology keys that no node has are noted on it.
   asio::awaitable<Made> make(const kube::Object& shadow, kube::Object& pod);
 
  private:
@@ -53,6 +54,7 @@ class TwinPodMaker {
   BoundedTwins& bounded_;
   ShadowPodWriter& writer_;
   OrderMemories& memories_;
+  TopologyNotes topology_;
   kube::InformerHandle pods_;
 };
 

@@ -19,13 +19,23 @@ constexpr std::string_view home_labels[] = {labels::local_pod, labels::local_pod
                                             labels::creator_user};
 
 /// Annotations about the object at home and not about its copy. That of kubectl is the largest one on most pods.
-constexpr std::string_view home_annotations[] = {
-    annotations::remote_pod_uid,     annotations::restart_offset,    annotations::reflected_keys,
-    annotations::reflected_digest,   annotations::applied_spec,      annotations::local_pod_uid,
-    annotations::ordered_at,         annotations::ending_grace,      annotations::priority_class,
-    annotations::left_out,           annotations::refused,           annotations::remote_conditions,
-    annotations::ephemeral_left_out, annotations::applied_resources, annotations::resize_refused,
-    annotations::last_applied};
+constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
+                                                 annotations::restart_offset,
+                                                 annotations::reflected_keys,
+                                                 annotations::reflected_digest,
+                                                 annotations::applied_spec,
+                                                 annotations::local_pod_uid,
+                                                 annotations::ordered_at,
+                                                 annotations::ending_grace,
+                                                 annotations::priority_class,
+                                                 annotations::left_out,
+                                                 annotations::refused,
+                                                 annotations::remote_conditions,
+                                                 annotations::ephemeral_left_out,
+                                                 annotations::applied_resources,
+                                                 annotations::resize_refused,
+                                                 annotations::missing_topology_keys,
+                                                 annotations::last_applied};
 
 /// Annotations that only a provider sets on its own objects, whatever the consumer puts there.
 constexpr std::string_view provider_annotations[] = {annotations::applied_spec, annotations::refused,

@@ -5,6 +5,7 @@
 #include "core/common/node_selector.hpp"
 #include "core/common/selector_text.hpp"
 #include "core/offloading/placement.hpp"
+#include "core/offloading/placement_wishes.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
@@ -59,6 +60,12 @@ void add_anti_affinity(json::object& affinity, const kube::Object& local_pod, co
         json::array{json::object{{"weight", 1}, {"podAffinityTerm", std::move(term)}}};
 }
 
+json::object pod_affinity(const kube::Object& local_pod) {
+  if (local_pod.annotation(api::annotations::pod_affinity) == api::as_it_is)
+    return kube::object_at(local_pod.spec(), {"affinity", "podAffinity"});
+  return soft_pod_affinity(local_pod);
+}
+
 void exclude_virtual_nodes(json::object& affinity) {
   const json::value exclusion = requirement(api::labels::type, "NotIn", {json::value(api::labels::type_virtual_node)});
   json::object& required = kube::ensure_object(kube::ensure_object(affinity, "nodeAffinity"), required_terms);
@@ -80,6 +87,7 @@ json::object forge_affinity(const kube::Object& local_pod, const json::object& l
                             bool excludes_virtual_nodes) {
   json::object affinity;
   if (!ctx.patch.node_affinity.empty()) affinity["nodeAffinity"] = ctx.patch.node_affinity;
+  if (json::object near = pod_affinity(local_pod); !near.empty()) affinity["podAffinity"] = std::move(near);
   add_anti_affinity(affinity, local_pod, labels);
   if (excludes_virtual_nodes) exclude_virtual_nodes(affinity);
   return affinity;

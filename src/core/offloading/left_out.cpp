@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/offloading/placement_wishes.hpp"
 #include "core/offloading/pod_reads.hpp"
 #include "core/policy/kept_metadata.hpp"
 #include "kube/base/json.hpp"
@@ -16,7 +17,13 @@ namespace {
 // Room for sixteen texts of the greatest length, quoted and escaped.
 constexpr std::size_t max_annotation = 4'096;
 
-constexpr std::string_view field_mark = "field ";
+constexpr std::string_view field_mark = "field ", topology_mark = "nodes with label ";
+
+/// How many of the things begin so.
+std::size_t count_marked(std::span<const std::string> things, std::string_view mark) {
+  const auto count = std::ranges::count_if(things, [mark](const std::string& one) { return one.starts_with(mark); });
+  return static_cast<std::size_t>(count);
+}
 
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
@@ -57,23 +64,30 @@ std::vector<std::string> left_out_of(const kube::Object& local, const kube::Obje
       if (const auto named = std::ranges::find(things, left_out_annotation(key));
           named != things.end() && has_read(remote.annotations(), key))
         things.erase(named);
+  const auto add = [&things](const std::string& thing) {
+    std::string named = thing.substr(0, max_left_out_text);
+    if (std::ranges::find(things, named) == things.end()) things.push_back(std::move(named));
+  };
   const std::string_view wanted = kube::string_at(local.spec(), {"priorityClassName"});
-  if (wanted.empty() || !kube::string_at(remote.spec(), {"priorityClassName"}).empty()) return things;
-  std::string named = left_out_priority_class(wanted).substr(0, max_left_out_text);
-  if (std::ranges::find(things, named) == things.end()) things.push_back(std::move(named));
+  if (!wanted.empty() && kube::string_at(remote.spec(), {"priorityClassName"}).empty())
+    add(left_out_priority_class(wanted));
+  for (const std::string& key : unmet_topology_keys(local, remote)) add(std::string(topology_mark) + key);
   return things;
 }
 
 std::string describe_left_out(std::span<const std::string> things, std::string_view provider) {
-  const auto fields =
-      std::ranges::count_if(things, [](const std::string& thing) { return thing.starts_with(field_mark); });
+  const std::size_t fields = count_marked(things, field_mark), keys = count_marked(things, topology_mark);
   std::string words = "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ");
   if (fields > 0)
     words +=
         "; its API server did not store the fields, as with an older Kubernetes, a feature that is off or a webhook "
         "there";
-  if (std::cmp_less(fields, things.size()))
-    words += std::string("; its administrator can allow ") + (fields > 0 ? "what is no field" : "them") +
+  if (keys > 0) words += "; none of its nodes has such a label, so pods are not spread or put together by it there";
+  if (fields + keys < things.size())
+    words += std::string("; its administrator can allow ") +
+             (keys > 0     ? "the rest"
+              : fields > 0 ? "what is no field"
+                           : "them") +
              " in the policy of this cluster";
   return words;
 }

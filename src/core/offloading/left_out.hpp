@@ -29,9 +29,10 @@ std::string left_out_priority_class(std::string_view name);
 /// The name of a field that the provider's API server did not store (core/offloading/lost_fields.hpp).
 std::string left_out_field(std::string_view path);
 
-/// What the provider's Pod lacks of the pod at home: what its annotation names, and the PriorityClass if the Pod has
-/// none, because some versions of a provider do not note that. An annotation that the pod itself reads is not missing:
-/// it travels in another way (core/offloading/pod_reads.hpp).
+/// What the provider's Pod lacks of the pod at home: what its annotation names, the PriorityClass if the Pod has none,
+/// because some versions of a provider do not note that, and topology keys that no node there has
+/// (`unmet_topology_keys`). An annotation that the pod itself reads is not missing: it travels in another way
+/// (core/offloading/pod_reads.hpp).
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote);
 
 /// The sentence of the Event at home.

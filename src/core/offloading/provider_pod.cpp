@@ -61,7 +61,7 @@ KeptAnnotations pod_annotations(const kube::Object& shadow, const PodPolicy& pol
   for (std::string_view key :
        {api::annotations::last_applied, api::annotations::ordered_at, api::annotations::left_out,
         api::annotations::ephemeral_left_out, api::annotations::refused, api::annotations::applied_resources,
-        api::annotations::resize_refused, api::annotations::priority_class})
+        api::annotations::resize_refused, api::annotations::priority_class, api::annotations::missing_topology_keys})
     annotations.kept.erase(key);
   annotations.kept[api::annotations::applied_spec] = mutable_digest(api::ShadowPod(shadow));
   return annotations;

@@ -11,6 +11,7 @@
 #include "core/offloading/dropped_fields.hpp"
 #include "core/offloading/home_root_ca.hpp"
 #include "core/offloading/label_keys.hpp"
+#include "core/offloading/placement_wishes.hpp"
 #include "core/offloading/pod_reads.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
@@ -185,6 +186,8 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   json::object spec;
   for (std::string_view field : verbatim_fields)
     if (const json::value* value = local_spec.if_contains(field); value && !value->is_null()) spec[field] = *value;
+
+  if (local_pod.annotation(api::annotations::topology_spread) != api::as_it_is) soften_topology_spread(spec);
 
   const bool host_ports_cleared = kube::bool_at(local_spec, {"hostNetwork"}) && clear_host_ports(spec);
   const ApiServerSupport support = api_server_support_of(local_pod, ctx);

@@ -27,6 +27,8 @@ std::string_view os_of(const kube::Object& node) {
   return os.empty() ? usual_os : os;
 }
 std::string_view architecture_of(const kube::Object& node) { return node.label("kubernetes.io/arch"); }
+std::string_view zone_of(const kube::Object& node) { return node.label(zone_label); }
+std::string_view region_of(const kube::Object& node) { return node.label(region_label); }
 const kube::json::array& declared_by(const kube::Object& node) {
   return kube::array_at(node.status(), {"declaredFeatures"});
 }
@@ -41,7 +43,11 @@ std::vector<std::string> shared(const std::vector<std::string>& a, const std::ve
 }  // namespace
 
 Platforms::Kind Platforms::kind_of(const kube::Object& node) {
-  Kind kind{.os = std::string(os_of(node)), .architecture = std::string(architecture_of(node)), .features = {}};
+  Kind kind{.os = std::string(os_of(node)),
+            .architecture = std::string(architecture_of(node)),
+            .zone = std::string(zone_of(node)),
+            .region = std::string(region_of(node)),
+            .features = {}};
   for (const kube::json::value& feature : declared_by(node))
     if (feature.is_string()) kind.features.emplace_back(std::string_view(feature.get_string()));
   std::ranges::sort(kind.features);
@@ -53,8 +59,8 @@ bool Platforms::is_of(const kube::Object& node, const Kind& kind) {
   const auto is_same = [](const kube::json::value& said, const std::string& known) {
     return said.is_string() && said.get_string() == known;
   };
-  return os_of(node) == kind.os && architecture_of(node) == kind.architecture &&
-         std::ranges::equal(declared_by(node), kind.features, is_same);
+  return os_of(node) == kind.os && architecture_of(node) == kind.architecture && zone_of(node) == kind.zone &&
+         region_of(node) == kind.region && std::ranges::equal(declared_by(node), kind.features, is_same);
 }
 
 bool Platforms::set_node(const std::string& name, const kube::Object* node) {
@@ -78,7 +84,7 @@ bool Platforms::set_node(const std::string& name, const kube::Object* node) {
 Platform Platforms::common() const {
   Platform common;
   const Counts& counts = open_.empty() ? tainted_ : open_;
-  std::set<std::string_view> systems, architectures;
+  std::set<std::string_view> systems, architectures, zones, regions;
   for (const auto& [kind, nodes] : counts) systems.insert(kind.os);
   if (!systems.contains(usual_os)) {
     if (systems.size() != 1) return common;
@@ -89,6 +95,8 @@ Platform Platforms::common() const {
   for (const auto& [kind, nodes] : counts) {
     if (kind.os != os) continue;
     architectures.insert(kind.architecture);
+    zones.insert(kind.zone);
+    regions.insert(kind.region);
     if (features)
       features = shared(*features, kind.features);
     else
@@ -96,6 +104,8 @@ Platform Platforms::common() const {
   }
   if (architectures.size() == 1 || !architectures.contains(usual_architecture))
     common.architecture = *architectures.begin();
+  if (zones.size() == 1) common.zone = *zones.begin();
+  if (regions.size() == 1) common.region = *regions.begin();
   ReportedFeatures reported = reported_features(std::move(features).value_or(std::vector<std::string>()));
   common.features = std::move(reported.reported);
   common.features_left_out = std::move(reported.left_out);

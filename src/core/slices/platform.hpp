@@ -1,20 +1,26 @@
-// The OS, architecture and declared features of its machines that a provider reports to its consumers.
+// The OS, architecture, place and declared features of its machines that a provider reports to its consumers.
 #pragma once
 
 #include <compare>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/k8s/object.hpp"
 
 namespace liqo::core {
 
+/// The labels by which nodes say where they are.
+inline constexpr std::string_view zone_label = "topology.kubernetes.io/zone",
+                                  region_label = "topology.kubernetes.io/region";
+
 /// What is reported to a consumer.
 struct Platform {
   std::string os, architecture;                     ///< the values of the labels; "" = not reported
   std::vector<std::string> features = {};           ///< that all nodes declare (`status.declaredFeatures`), sorted
   std::vector<std::string> features_left_out = {};  ///< those that all nodes declare and that cannot be reported
+  std::string zone = {}, region = {};               ///< those of all nodes; "" = they have several, or some has none
   bool operator==(const Platform&) const = default;
 };
 
@@ -37,13 +43,13 @@ class Platforms {
   /// they say otherwise; another OS is reported only if all nodes have it. Of several architectures none is reported,
   /// and virtual nodes are amd64 then. If amd64 is not among them, that would be wrong for every pod, so that the first
   /// by name is reported. A feature is reported if each of the nodes that decide declares it, because a pod may come to
-  /// any of them.
+  /// any of them. A zone or region is reported if each of them has it.
   Platform common() const;
 
  private:
   /// What distinguishes nodes here. Those of a cluster are of few kinds.
   struct Kind {
-    std::string os, architecture;
+    std::string os, architecture, zone, region;
     std::vector<std::string> features;  ///< sorted
     auto operator<=>(const Kind&) const = default;
   };

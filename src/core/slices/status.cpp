@@ -39,7 +39,9 @@ json::object node_labels(const SlicePolicy& policy, const Platform* platform, co
   json::object labels;
   for (const auto& [key, said] :
        {std::pair<std::string_view, std::string Platform::*>{"kubernetes.io/os", &Platform::os},
-        {"kubernetes.io/arch", &Platform::architecture}}) {
+        {"kubernetes.io/arch", &Platform::architecture},
+        {zone_label, &Platform::zone},
+        {region_label, &Platform::region}}) {
     const std::string value = platform ? platform->*said : std::string(kube::string_at(shown, {key}));
     if (!value.empty()) labels[key] = value;
   }

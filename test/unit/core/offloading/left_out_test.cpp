@@ -52,6 +52,23 @@ TEST_CASE("the priority class of a pod at home is missed where the pod that runs
   }
 }
 
+TEST_CASE("labels that no node of the provider has are no matter of its policy") {
+  const kube::Object home = local_pod("{}", R"({"priorityClassName": "high", "topologySpreadConstraints": [
+    {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]})");
+  kube::Object remote = local_pod("{}", R"({"priorityClassName": "usual"})");
+  remote.set_annotation("offloading.liqo.io/missing-topology-keys", R"(["zone", "rack"])");
+  const Texts zone = left_out_of(home, remote);
+  CHECK(zone == Texts{"nodes with label zone"});
+  CHECK(
+      describe_left_out(zone, "milan") ==
+      "cluster milan runs the pod without: nodes with label zone; none of its nodes has such a label, so pods are not "
+      "spread or put together by it there");
+  remote.mutable_spec().erase("priorityClassName");
+  const std::string both = describe_left_out(left_out_of(home, remote), "milan");
+  CHECK(both.contains("without: priority class high, nodes with label zone; none of its nodes"));
+  CHECK(both.ends_with("; its administrator can allow the rest in the policy of this cluster"));
+}
+
 TEST_CASE("it is bounded on both sides, and nothing but text a person can read") {
   Texts many(100, std::string(500, 'x'));
   const Texts read = read_left_out(forge_left_out(many));

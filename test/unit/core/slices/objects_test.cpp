@@ -217,7 +217,9 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
 TEST_CASE("consumers are told what the machines are, where they agree and the operator says nothing else") {
   const Platform arm{.os = "", .architecture = "arm64"}, windows{.os = "windows", .architecture = "amd64"}, mixed;
   const Platform able{.os = "", .architecture = "", .features = {"A", "B"}, .features_left_out = {"C/d"}};
-  ReadPolicy silent, said, of_features;
+  const Platform placed{.os = "", .architecture = "", .zone = "a", .region = "eu"};
+  ReadPolicy silent, said, of_features, of_places;
+  of_places.cluster_labels = {{"topology.kubernetes.io/zone", "m"}};
   said.cluster_labels = {{"region", "eu"}, {"kubernetes.io/arch", "riscv64"}};
   of_features.cluster_labels = {{"features.liqo.io/A", "false"},
                                 {"features.liqo.io/C", "true"},
@@ -234,6 +236,12 @@ TEST_CASE("consumers are told what the machines are, where they agree and the op
            Row{"one kind", "{}", silent, &arm, R"({"kubernetes.io/arch":"arm64"})"},
            Row{"not Linux", "{}", silent, &windows, R"({"kubernetes.io/os":"windows","kubernetes.io/arch":"amd64"})"},
            Row{"several", R"({"kubernetes.io/arch": "arm64"})", silent, &mixed, "{}"},
+           Row{"one place", R"({"topology.kubernetes.io/zone": "old"})", silent, &placed,
+               R"({"topology.kubernetes.io/zone":"a","topology.kubernetes.io/region":"eu"})"},
+           Row{"the operator's place", "{}", of_places, &placed,
+               R"({"topology.kubernetes.io/zone":"m","topology.kubernetes.io/region":"eu"})"},
+           Row{"place not known yet", R"({"topology.kubernetes.io/zone": "old"})", silent, nullptr,
+               R"({"topology.kubernetes.io/zone":"old"})"},
            Row{"not known yet", R"({"kubernetes.io/arch": "arm64", "x": "y"})", silent, nullptr,
                R"({"kubernetes.io/arch":"arm64"})"},
            Row{"features", R"({"features.liqo.io/Old": "true"})", silent, &able,
@@ -432,6 +440,17 @@ TEST_CASE("of the features that a provider tells, those are taken that a virtual
   const std::vector<std::string> refused{"features.liqo.io/*"};
   const auto plain = plan_slice_node(answered, "secret", nullptr, refused);
   CHECK(kube::object_at(created_by(plain).spec(), {"labels"}).size() == 64 + 1);
+}
+
+TEST_CASE("a consumer may keep the zone of a provider off its nodes, as a label of any other name") {
+  kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8"}, "nodeLabels": {
+    "topology.kubernetes.io/zone": "a", "topology.kubernetes.io/region": "eu"}}})");
+  const std::vector<std::string> zone{"topology.kubernetes.io/zone"}, both{"topology.kubernetes.io/*"};
+  const kube::Object without_zone = created_by(plan_slice_node(answered, "secret", nullptr, zone));
+  CHECK_FALSE(kube::object_at(without_zone.spec(), {"labels"}).contains("topology.kubernetes.io/zone"));
+  CHECK(kube::string_at(without_zone.spec(), {"labels", "topology.kubernetes.io/region"}) == "eu");
+  const kube::Object without_both = created_by(plan_slice_node(answered, "secret", nullptr, both));
+  CHECK_FALSE(kube::object_at(without_both.spec(), {"labels"}).contains("topology.kubernetes.io/region"));
 }
 
 TEST_CASE("a provider labels its nodes, but not by what others are selected and kept apart by") {

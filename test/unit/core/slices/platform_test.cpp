@@ -127,6 +127,43 @@ TEST_CASE("consumers are told the features that each node declares to which thei
   CHECK(platforms.common() == Platform());
 }
 
+TEST_CASE("consumers are told the zone and region that all nodes have to which their pods may come") {
+  const auto placed = [](std::string_view zone, std::string_view region = "", std::string_view spec = "{}",
+                         std::string_view os = "linux") {
+    kube::Object one = node("amd64", os, spec);
+    if (!zone.empty()) one.set_label("topology.kubernetes.io/zone", zone);
+    if (!region.empty()) one.set_label("topology.kubernetes.io/region", region);
+    return one;
+  };
+  struct Row {
+    std::string_view title;
+    std::vector<kube::Object> nodes;
+    std::string_view zone, region;
+  };
+  for (const Row& row : {
+           Row{"no nodes", {}, "", ""},
+           Row{"none says any", {placed(""), placed("")}, "", ""},
+           Row{"all in one", {placed("a", "eu"), placed("a", "eu")}, "a", "eu"},
+           Row{"two zones of a region", {placed("a", "eu"), placed("b", "eu")}, "", "eu"},
+           Row{"one says none", {placed("a", "eu"), placed("")}, "", ""},
+           Row{"the control plane elsewhere", {placed("a"), placed("b", "", control_plane)}, "a", ""},
+           Row{"another OS elsewhere", {placed("a"), placed("b", "", "{}", "windows")}, "a", ""},
+       }) {
+    CAPTURE(row.title);
+    Platforms platforms;
+    for (std::size_t i = 0; i < row.nodes.size(); ++i) platforms.set_node("n" + std::to_string(i), &row.nodes[i]);
+    CHECK(platforms.common().zone == row.zone);
+    CHECK(platforms.common().region == row.region);
+  }
+  Platforms platforms;
+  const kube::Object a = placed("a", "eu"), b = placed("b", "eu"), us = placed("b", "us");
+  CHECK(platforms.set_node("n", &a));
+  CHECK_FALSE(platforms.set_node("n", &a));
+  CHECK(platforms.set_node("n", &b));
+  CHECK(platforms.set_node("n", &us));
+  CHECK(platforms.common().zone == "b");
+}
+
 TEST_CASE("a node that is what it was changes nothing that is told") {
   Platforms platforms;
   kube::Object one = with_features(R"(["A", "B"])");

@@ -67,5 +67,43 @@ TEST_CASE("check looks at the rights that values ask for") {
   }
 }
 
+TEST_CASE("check names Services that get no topology hints because of a virtual node") {
+  CommandWorld world;
+  TestCluster rome(world, "rome");
+  constexpr std::string_view status =
+      R"("status": {"allocatable": {"cpu": "4"}, "conditions": [{"type": "Ready", "status": "True"}]}})";
+  rome.add(resources::nodes, {"", "rome-1"},
+           R"({"metadata": {"labels": {"topology.kubernetes.io/zone": "a"}}, )" + std::string(status));
+  rome.add(resources::nodes, {"", "milan"},
+           R"({"metadata": {"labels": {"liqo.io/type": "virtual-node"}}, )" + std::string(status));
+  CHECK_FALSE(world.run("check", rome).out.contains("topology hints"));
+  rome.add(resources::services, {"shop", "web"},
+           R"({"metadata": {"annotations": {"service.kubernetes.io/topology-mode": "Auto"}}})");
+  const Done done = world.run("check", rome);
+  CHECK_MESSAGE(has_line(done.out, "✖ topology hints +Services with topology-mode Auto .shop/web. get no hints"),
+                done.out);
+  rome.forbidden = {resources::services.path("")};
+  CHECK(has_line(world.run("check", rome).out, "✖ topology hints +cannot be looked at: "));
+}
+
+TEST_CASE("check names Deployments that are spread over a virtual node where their pods may not run") {
+  CommandWorld world;
+  TestCluster rome(world, "rome");
+  rome.add(resources::nodes, {"", "rome-1"}, R"({"metadata": {"labels": {"kubernetes.io/hostname": "rome-1"}}})");
+  rome.add(resources::nodes, {"", "milan"},
+           R"({"metadata": {"labels": {"liqo.io/type": "virtual-node", "kubernetes.io/hostname": "milan"}},
+               "spec": {"taints": [{"key": "virtual-node.liqo.io/not-allowed", "effect": "NoExecute"}]}})");
+  for (const std::string ns : {"shop", "away", "local"})
+    rome.add(kinds::deployments, {ns, "web"}, R"({"spec": {"template": {"spec": {"topologySpreadConstraints": [
+        {"topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "DoNotSchedule"}]}}}})");
+  rome.add(kinds::namespace_offloadings, {"away", "offloading"});
+  rome.add(kinds::namespace_offloadings, {"local", "offloading"}, R"({"spec": {"podOffloadingStrategy": "Local"}})");
+  const Done done = world.run("check", rome);
+  CHECK_MESSAGE(
+      has_line(done.out, "✖ topology spread +pods of local/web .kubernetes.io/hostname., shop/web .kubernetes.io/h"),
+      done.out);
+  CHECK_FALSE(done.out.contains("away/web"));
+}
+
 }  // namespace
 }  // namespace liqoctl::test
