@@ -127,6 +127,7 @@ RIGHTS = {
     },
     "liqo-peering-user-liqo-ns.yaml": {("", "configmaps"): READ},
     "liqo-virtual-kubelet-remote.yaml": {
+        ("", "namespaces"): {"get"},
         ("offloading.liqo.io", "shadowpods"): FULL,
         ("offloading.liqo.io", "shadowendpointslices"): FULL,
         ("", "pods"): READ,
