@@ -151,10 +151,11 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
     co_return std::nullopt;
   }
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
+  KUBE_CO_TRY(owner, co_await services_.orders.owner_in(seen_.remote_key.ns));
   KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, false));
   // Tokens take a while. A change meanwhile enqueues the pod.
   if (!is_still_wanted()) co_return Outcome::done();
-  auto ordered = co_await services_.orders.create(*seen_.local, seen_.remote_key);
+  auto ordered = co_await services_.orders.create(*seen_.local, seen_.remote_key, std::move(owner));
   if (!ordered) {
     const auto left = services_.orders.wait_for_room(*seen_.local, seen_.remote_key.ns);
     if (!left) co_return Outcome::retry(std::move(ordered.error()));
