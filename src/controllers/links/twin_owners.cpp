@@ -15,6 +15,8 @@ using Owner = std::optional<kube::OwnerReference>;
 constexpr kube::Duration no_right_pause = 1h;
 /// The pause after the first such answer: a right that was just given may not be known to every API server yet.
 constexpr kube::Duration early_pause = 10s;
+/// A UID is read again after this time: a provider may have become one that does not check owners, as by a rollback.
+constexpr kube::Duration trusted_for = 10min;
 /// How often a caller reads, or waits for others who read: the mapping may change each time.
 constexpr int max_tries = 4;
 
@@ -42,7 +44,7 @@ asio::awaitable<kube::Result<Owner>> TwinOwners::of(std::string twin) {
     Shared& entry = twins_[twin];
     if (!entry) entry = std::make_shared<Twin>();
     const Shared known = entry;
-    if (known->owner) co_return known->owner;
+    if (is_known(*known)) co_return known->owner;
     if (known->none_until && environment_.clock.now() < *known->none_until) co_return Owner();
     if (const auto reading = known->reading) {
       co_await reading->wait();
@@ -105,6 +107,7 @@ void TwinOwners::take(Twin& twin, const std::string& name, const kube::Result<st
   }
   if (why_none.empty()) {
     twin.has_none = false;
+    twin.trusted_until = environment_.clock.now() + trusted_for;
     told_.erase(name);
     return;
   }
@@ -121,7 +124,7 @@ void TwinOwners::report_none(const std::string& name, std::string_view why) {
 
 std::optional<kube::OwnerReference> TwinOwners::known(const std::string& twin) const {
   const auto found = twins_.find(twin);
-  return found == twins_.end() ? std::nullopt : found->second->owner;
+  return found == twins_.end() || !is_known(*found->second) ? std::nullopt : found->second->owner;
 }
 
 bool TwinOwners::note_failure(const kube::OwnerReference& owner, const kube::Failure& failure) {

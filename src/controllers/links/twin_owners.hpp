@@ -20,10 +20,10 @@ namespace asio = boost::asio;
 
 /// Knows the UID of each twin Namespace, which all virtual nodes of a provider and all reflected kinds share.
 ///
-/// Guarantees: a UID is read from the provider when it is first needed after the twin was accepted, and again after any
-/// sign that the twin was made anew. One read is under way at a time for a twin. What was read before the mapping
-/// changed is not used. A provider that gives no right to read a twin, or does not check owners, is asked once more
-/// after 10 s, from then on once an hour, and reported once by a log line.
+/// Guarantees: a UID is read from the provider when it is first needed after the twin was accepted, again after any
+/// sign that the twin was made anew, and after ten minutes. One read is under way at a time for a twin. What was read
+/// before the mapping changed is not used. A provider that gives no right to read a twin, or does not check owners, is
+/// asked once more after 10 s, from then on once an hour, and reported once by a log line.
 ///
 /// Failures: those that pass, and with which the write that follows would fail, too. A refusal means that there is no
 /// owner, so that reflection does not depend on it.
@@ -52,6 +52,7 @@ class TwinOwners {
  private:
   struct Twin {
     std::optional<kube::OwnerReference> owner;
+    kube::TimePoint trusted_until{};            ///< the owner
     std::optional<kube::TimePoint> none_until;  ///< there is no owner until then
     bool has_none = false;                      ///< the last answer was that there is none
     std::string refused;                        ///< the UID that was refused last, "" = none
@@ -59,6 +60,7 @@ class TwinOwners {
   };
   using Shared = std::shared_ptr<Twin>;
 
+  bool is_known(const Twin& twin) const { return twin.owner && environment_.clock.now() < twin.trusted_until; }
   /// Reads the Namespace into the twin; false if the mapping has changed meanwhile.
   asio::awaitable<kube::Result<bool>> read_into(Shared twin, std::string name);
   /// Takes over what a server has answered.

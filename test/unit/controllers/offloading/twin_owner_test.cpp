@@ -21,6 +21,7 @@ struct Owned : Offloading {
     };
     make_twin();
   }
+  ~Owned() { stop(); }
   void make_twin() {
     json::object made{{"metadata", json::object{{"name", twin}}}};
     kube::testing::set_annotation(made, "offloading.liqo.io/checks-owners", "true");

@@ -20,6 +20,7 @@ struct Contested : World {
     create("words", "ours");
     REQUIRE(reaches([&] { return at_milan("words") == "ours"; }));
   }
+  ~Contested() { stop(); }
   void overwrite(std::string_view value = "theirs") {
     REQUIRE(milan.update(
         {kind, {"shop-rome", "words"}}, [&](json::object& tree) { tree["data"] = json::object{{"key", value}}; },

@@ -30,6 +30,7 @@ struct Owned : World {
         for (const std::string& former : formers) has_former = has_former || kube::string_at(owner, {"uid"}) == former;
     });
   }
+  ~Owned() { stop(); }
   void make_twin(std::string_view checks = "true") {
     json::object made{{"metadata", json::object{{"name", twin}}}};
     if (!checks.empty()) kube::testing::set_annotation(made, "offloading.liqo.io/checks-owners", checks);
@@ -101,6 +102,20 @@ TEST_CASE("a twin that was made anew unseen is read again, and nothing is stored
   CHECK_FALSE(w.has_former);
   CHECK(w.reads == 2);
   CHECK(w.events("FailedReflection") == 0);
+}
+
+TEST_CASE("a provider that no longer checks owners gets none after ten minutes") {
+  Owned w;
+  w.create("one", "x");
+  REQUIRE(w.reaches([&] { return w.owners_of("one") == "twin"; }));
+  REQUIRE(w.milan.update(
+      {kube::resources::namespaces, {"", twin}},
+      [](json::object& tree) { kube::testing::set_annotation(tree, "offloading.liqo.io/checks-owners", "false"); },
+      actor));
+  w.pass(11min);
+  w.create("two", "x");
+  REQUIRE(w.reaches([&] { return w.at_milan("two") == "x"; }));
+  CHECK(w.owners_of("two") == "");
 }
 
 TEST_CASE("a twin whose entry was withdrawn meanwhile is read again") {

@@ -75,7 +75,10 @@ TEST_CASE("a former twin is no owner any more, and owners of others stay") {
 
 TEST_CASE("a failure says whether it is about the owner") {
   const auto failed = [](int code, std::string message) {
-    return doubt_owner(kube::Failure::from_status({.code = code, .reason = "", .message = std::move(message)}));
+    kube::Status status;
+    status.code = code;
+    status.message = std::move(message);
+    return doubt_owner(kube::Failure::from_status(std::move(status)));
   };
   CHECK(failed(403, "denied the request: the metadata.ownerReferences of configmaps words name ...") ==
         OwnerDoubt::refused);
