@@ -1,5 +1,6 @@
 #include "controllers/links/twin_owners.hpp"
 
+#include <expected>
 #include <utility>
 
 #include "core/namespaces/twin_owner.hpp"
@@ -20,6 +21,10 @@ constexpr kube::Duration trusted_for = 10min;
 /// How often a caller reads, or waits for others who read: the mapping may change each time.
 constexpr int max_tries = 4;
 
+std::unexpected<kube::Failure> unsteady(const std::string& twin) {
+  return kube::fail(kube::Errc::timeout, "the twin namespace " + twin + " changes while it is read");
+}
+
 }  // namespace
 
 TwinOwners::TwinOwners(kube::Api& provider, std::string cluster, const kube::Environment& environment)
@@ -39,61 +44,80 @@ void TwinOwners::set_mapping(const core::NamespaceMapping& mapping) {
   std::erase_if(told_, [&](const std::string& name) { return !accepted.contains(name); });
 }
 
+TwinOwners::Shared TwinOwners::entry(const std::string& name) {
+  Shared& found = twins_[name];
+  if (!found) found = std::make_shared<Twin>();
+  return found;
+}
+
 asio::awaitable<kube::Result<Owner>> TwinOwners::of(std::string twin) {
   for (int tries = 0; tries < max_tries; ++tries) {
-    Shared& entry = twins_[twin];
-    if (!entry) entry = std::make_shared<Twin>();
-    const Shared known = entry;
+    const Shared known = entry(twin);
     if (is_known(*known)) co_return known->owner;
     if (known->none_until && environment_.clock.now() < *known->none_until) co_return Owner();
+    std::optional<kube::Result<Owner>> result;
     if (const auto reading = known->reading) {
-      co_await reading->wait();
-      continue;
+      co_await reading->done.wait();
+      result = reading->result;
+    } else {
+      result = co_await read_now(known, twin);
     }
-    KUBE_CO_TRY(is_current, co_await read_into(known, twin));
-    if (is_current) co_return known->owner;
+    if (result) co_return std::move(*result);
   }
-  co_return kube::fail(kube::Errc::stopped, "the twin namespace " + twin + " changes while it is read");
+  co_return unsteady(twin);
 }
 
 asio::awaitable<kube::Result<Owner>> TwinOwners::read(std::string twin) {
   for (int tries = 0; tries < max_tries; ++tries) {
-    Shared& entry = twins_[twin];
-    if (!entry) entry = std::make_shared<Twin>();
-    const Shared known = entry;
+    const Shared known = entry(twin);
     if (known->none_until && environment_.clock.now() < *known->none_until) co_return Owner();
-    // A read that is under way may be from before the caller saw its object.
+    std::optional<kube::Result<Owner>> result;
     if (const auto reading = known->reading) {
-      co_await reading->wait();
-      continue;
+      co_await reading->done.wait();
+      // The first read that is found under way may be from before the caller saw its object; a later one is not.
+      if (tries > 0) result = reading->result;
+    } else {
+      result = co_await read_now(known, twin);
     }
-    KUBE_CO_TRY(is_current, co_await read_into(known, twin));
-    if (is_current) co_return known->owner;
+    if (result) co_return std::move(*result);
   }
-  co_return kube::fail(kube::Errc::stopped, "the twin namespace " + twin + " is read by others all the time");
+  co_return unsteady(twin);
 }
 
-asio::awaitable<kube::Result<bool>> TwinOwners::read_into(Shared twin, std::string name) {
-  struct Reading {
+TwinOwners::Shared TwinOwners::entry(const std::string& name) {
+  Shared& found = twins_[name];
+  if (!found) found = std::make_shared<Twin>();
+  return found;
+}
+
+asio::awaitable<std::optional<kube::Result<Owner>>> TwinOwners::read_now(Shared twin, std::string name) {
+  struct End {
     Twin& twin;
-    ~Reading() { std::exchange(twin.reading, nullptr)->set(); }
+    Reading& reading;
+    ~End() {
+      twin.reading.reset();
+      reading.done.set();
+    }
   };
-  twin->reading = std::make_shared<kube::async::Event>(environment_.executor);
-  const Reading reading{*twin};
+  const auto reading = std::make_shared<Reading>(environment_.executor);
+  twin->reading = reading;
+  const End end{*twin, *reading};
   auto live = co_await kube::find_live(provider_, kube::resources::namespaces, {"", name});
   const auto found = twins_.find(name);
-  if (found == twins_.end() || found->second != twin) co_return false;
-  if (!live && !live.error().is_permanent())
-    co_return kube::fail(std::move(live.error()), "reading the twin namespace " + name);
-  take(*twin, name, live);
-  co_return true;
+  if (found != twins_.end() && found->second == twin) reading->result = take(*twin, name, std::move(live));
+  co_return reading->result;
 }
 
-void TwinOwners::take(Twin& twin, const std::string& name, const kube::Result<std::optional<kube::Object>>& live) {
+kube::Result<Owner> TwinOwners::take(Twin& twin, const std::string& name,
+                                     kube::Result<std::optional<kube::Object>> live) {
   twin.owner.reset();
   twin.none_until.reset();
-  // The Namespace is gone, or will be: the write fails, or its object goes with it.
-  if (live && (!*live || (*live)->is_deleting())) return;
+  if (!live && !live.error().is_permanent())
+    return kube::fail(std::move(live.error()), "reading the twin namespace " + name);
+  // The Namespace is gone: the write fails, too.
+  if (live && !*live) return Owner();
+  if (live && (*live)->is_deleting())
+    return kube::fail(kube::Errc::missing, "the twin namespace " + name + " is being deleted");
   const std::string refused = std::exchange(twin.refused, {});
   std::string why_none;
   if (!live) {
@@ -109,12 +133,13 @@ void TwinOwners::take(Twin& twin, const std::string& name, const kube::Result<st
     twin.has_none = false;
     twin.trusted_until = environment_.clock.now() + trusted_for;
     told_.erase(name);
-    return;
+    return twin.owner;
   }
   twin.owner.reset();
   const bool is_early = !std::exchange(twin.has_none, true) && refused.empty();
   twin.none_until = environment_.clock.now() + (is_early ? early_pause : no_right_pause);
   if (!is_early) report_none(name, why_none);
+  return Owner();
 }
 
 void TwinOwners::report_none(const std::string& name, std::string_view why) {

@@ -50,21 +50,29 @@ class TwinOwners {
   bool note_failure(const kube::OwnerReference& owner, const kube::Failure& failure);
 
  private:
+  using Owner = std::optional<kube::OwnerReference>;
+  /// A read that is under way, for those who wait for it.
+  struct Reading {
+    explicit Reading(const asio::any_io_executor& executor) : done(executor) {}
+    kube::async::Event done;
+    std::optional<kube::Result<Owner>> result;  ///< nothing: the mapping has changed meanwhile, or it was cancelled
+  };
   struct Twin {
-    std::optional<kube::OwnerReference> owner;
+    Owner owner;
     kube::TimePoint trusted_until{};            ///< the owner
     std::optional<kube::TimePoint> none_until;  ///< there is no owner until then
     bool has_none = false;                      ///< the last answer was that there is none
     std::string refused;                        ///< the UID that was refused last, "" = none
-    std::shared_ptr<kube::async::Event> reading;
+    std::shared_ptr<Reading> reading;
   };
   using Shared = std::shared_ptr<Twin>;
 
+  Shared entry(const std::string& name);
   bool is_known(const Twin& twin) const { return twin.owner && environment_.clock.now() < twin.trusted_until; }
-  /// Reads the Namespace into the twin; false if the mapping has changed meanwhile.
-  asio::awaitable<kube::Result<bool>> read_into(Shared twin, std::string name);
+  /// Reads the Namespace into the twin; nothing if the mapping has changed meanwhile.
+  asio::awaitable<std::optional<kube::Result<Owner>>> read_now(Shared twin, std::string name);
   /// Takes over what a server has answered.
-  void take(Twin& twin, const std::string& name, const kube::Result<std::optional<kube::Object>>& live);
+  kube::Result<Owner> take(Twin& twin, const std::string& name, kube::Result<std::optional<kube::Object>> live);
   void report_none(const std::string& name, std::string_view why);
 
   kube::Api& provider_;

@@ -154,7 +154,7 @@ TEST_CASE("without the right to read the twin there is no owner, and it is asked
   CHECK(w.reads == 2);
   // The provider is upgraded. What was there gets its owner with its next write, and nothing is written for it.
   w.forbids = false;
-  w.pass(15min);
+  w.pass(20min);
   const std::size_t writes = w.writes();
   w.create("new", "x");
   CHECK(w.reaches([&] { return w.owners_of("new") == "twin"; }));
