@@ -1,4 +1,4 @@
-"""What is in a twin names that namespace as its owner: GitOps tools leave it alone, and nothing names a former twin."""
+"""Objects in a twin name that namespace as their owner: GitOps tools leave them alone, and none names a former twin."""
 
 from __future__ import annotations
 
