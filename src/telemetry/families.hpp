@@ -20,6 +20,12 @@ inline constexpr MetricFamily reflection_errors{counter,
                                                 "Reflections that failed, and are tried again.",
                                                 {"namespace", "reflector_resource", "cluster_id", "node_name"},
                                                 handles};
+inline constexpr MetricFamily copies_given_up{
+    counter,
+    "liqo_copies_given_up_total",
+    "Copies left as somebody at the provider has overwritten them, by kind; for another hour each time.",
+    {"reflector_resource", "cluster_id"},
+    handles};
 inline constexpr MetricFamily pod_start{histogram,
                                         "liqo_pod_start_seconds",
                                         "Time from when a pod is bound to a virtual node until it is shown as running.",
@@ -238,6 +244,7 @@ inline constexpr MetricFamily server_requests{
 inline constexpr const MetricFamily* all[] = {
     &reflected,
     &reflection_errors,
+    &copies_given_up,
     &pod_start,
     &offloaded_pods,
     &pods_without_room,

@@ -1,9 +1,13 @@
 #include "webhook/reviews.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/admission/check_orders.hpp"
 #include "core/admission/claims.hpp"
 #include "core/admission/ephemeral_containers.hpp"
 #include "core/admission/exposure.hpp"
+#include "core/admission/owners.hpp"
 #include "core/admission/patch.hpp"
 #include "core/admission/restored_pod.hpp"
 #include "core/admission/shadow_pod.hpp"
@@ -38,6 +42,14 @@ Answer cannot_read(const kube::Failure& failure) {
   return Answer::unavailable("Liqo cannot decide now: " + failure.text());
 }
 
+/// Whether the path reviews what consumers write into twins. Secrets are among the twin objects, too.
+bool is_of_twins(std::string_view path) {
+  constexpr std::string_view paths[] = {"/validate/shadowpods",   "/validate/services",
+                                        "/validate/ingresses",    "/validate/persistentvolumeclaims",
+                                        "/validate/twin-objects", "/validate/shadowendpointslices"};
+  return std::ranges::find(paths, path) != std::end(paths);
+}
+
 }  // namespace
 
 Reviews::Reviews(ReviewContext context)
@@ -51,7 +63,6 @@ Reviews::Reviews(ReviewContext context)
 }
 
 void Reviews::add_to(AdmissionServer& server) {
-  using Member = asio::awaitable<Answer> (Reviews::*)(const Request&, const Hold&);
   for (const auto& [path, member] : {std::pair<std::string_view, Member>{"/mutate/pod", &Reviews::mutate_pod},
                                      {"/mutate/daemonsets", &Reviews::mutate_daemon_set},
                                      {"/validate/shadowpods", &Reviews::validate_shadow_pod},
@@ -69,8 +80,9 @@ void Reviews::add_to(AdmissionServer& server) {
                                      {"/validate/quotas", &Reviews::validate_quota},
                                      {"/validate/twin-objects", &Reviews::validate_twin_object},
                                      {"/validate/shadowendpointslices", &Reviews::validate_twin_object}})
-    server.route(std::string(path), Decide([this, decide = member](const Request& request, const Hold& hold) {
-                   return (this->*decide)(request, hold);
+    server.route(std::string(path), Decide([this, decide = member, is_in_twin = is_of_twins(path)](
+                                               const Request& request, const Hold& hold) {
+                   return is_in_twin ? with_owners(decide, request, hold) : (this->*decide)(request, hold);
                  }));
 
   server.route("/mutate/namespaces", Rule([this](const Request& request) { return mutate_namespace(request); }));
@@ -161,6 +173,23 @@ Answer Reviews::mutate_namespace(const Request& request) const {
   if (context_.selected_namespaces.selects(request.object, context_.liqo_namespace))
     core::admission::set_label(answer.patch, request.object, labels::scheduling_enabled, "true");
   return answer;
+}
+
+asio::awaitable<Answer> Reviews::with_owners(Member rest, const Request& request, const Hold& hold) {
+  if (request.writes_object()) {
+    auto ns = co_await read_namespace(request.ns, Source::cache, hold);
+    if (!ns) co_return cannot_read(ns.error());
+    const bool is_twin = *ns && !core::is_tenant_namespace(**ns);
+    const std::string id(is_twin ? (*ns)->label(labels::remote_cluster_id) : "");
+    if (is_twin && core::admission::adds_owner(request, id)) {
+      // A cache may still have a Namespace that was replaced, and what names that one would be removed at once.
+      auto live = co_await read_namespace(request.ns, Source::server, hold);
+      if (!live) co_return cannot_read(live.error());
+      Answer answer = core::admission::check_owners(request, id, *live ? &**live : nullptr);
+      if (!answer.allowed) co_return answer;
+    }
+  }
+  co_return co_await (this->*rest)(request, hold);
 }
 
 asio::awaitable<Answer> Reviews::validate_shadow_pod(const Request& request, const Hold& hold) {

@@ -74,6 +74,9 @@ class Reviews {
   asio::awaitable<Answer> validate_ingress(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_claim(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_quota(const Request& request, const Hold& hold);
+  using Member = asio::awaitable<Answer> (Reviews::*)(const Request&, const Hold&);
+  /// Checks the owners that an object in a twin names, and then the `rest` of it.
+  asio::awaitable<Answer> with_owners(Member rest, const Request& request, const Hold& hold);
   /// Checks an object of a consumer of which only the size matters.
   asio::awaitable<Answer> validate_twin_object(const Request& request, const Hold& hold);
 

@@ -84,6 +84,10 @@ inline constexpr std::string_view given_to = "storage.liqo.io/given-to";
 /// On the target volume of `liqoctl move volume`: the progress of the move.
 inline constexpr std::string_view move_record = "storage.liqo.io/move";
 
+/// On a twin, "true": the provider refuses what names any other owner than that Namespace, by its present UID
+/// (core/admission/owners.hpp). Consumers name it only then.
+inline constexpr std::string_view checks_owners = "offloading.liqo.io/checks-owners";
+
 /// On a RoleBinding in a twin: the ClusterRole of the tenant's policy that it was made for.
 inline constexpr std::string_view tenant_role = "liqo.io/tenant-role";
 /// On a Quota: what was asked for and granted when the slice was last negotiated. It is not on the ResourceSlice,

@@ -20,6 +20,7 @@ inline constexpr std::string_view remote_warning = "RemoteWarning";        ///< 
 inline constexpr std::string_view remote_unavailable = "RemoteClusterUnavailable";
 inline constexpr std::string_view offloading_refused = "OffloadingRefused";  ///< the provider refused the ShadowPod
 inline constexpr std::string_view failed_reflection = "FailedReflection";
+inline constexpr std::string_view copy_overwritten = "CopyOverwritten";  ///< again and again, by the provider's own
 inline constexpr std::string_view failed_deletion = "FailedDeletion";
 inline constexpr std::string_view reflection_disabled = "ReflectionDisabled";
 inline constexpr std::string_view fields_dropped = "OffloadingFieldsDropped";  ///< the event that lists lost fields

@@ -112,6 +112,7 @@ kube::Result<void> read_texts(Texts texts, Options& options) {
   if (ports.first + ports.count - 1 > 65535) return wrong("--listen-port-count reaches beyond port 65535");
   KUBE_TRYV(read_lists(texts, options.settings));
   KUBE_TRYV(read_durations(texts, options));
+  options.settings.namespaces.checks_owners = options.webhook_port != 0 && options.webhook_failure_policy == "Fail";
   if (texts.hides_peers) options.peer_names = PeerNames::numbered;
   return read_server(texts, options);
 }

@@ -19,6 +19,9 @@ struct NamespaceSettings {
   /// Patterns of the names that new twins may have, for consumers whose policy has none; unset: their names end in
   /// `-<consumer>`.
   std::optional<std::vector<std::string>> twin_names;
+  /// Whether nothing is stored in a twin without the webhooks, which check its owners. No option: it follows from those
+  /// of the webhooks.
+  bool checks_owners = false;
 };
 
 }  // namespace liqo::controllers

@@ -206,7 +206,8 @@ core::TwinContext NamespaceMapController::twin_context(const kube::ObjectKey& ma
                         .pod_security = "baseline",
                         .liqo_namespace = context_.settings.liqo_namespace,
                         .storage_namespace = context_.settings.storage.storage_namespace,
-                        .names = {}};
+                        .names = {},
+                        .checks_owners = context_.settings.namespaces.checks_owners};
   if (!tenant_namespace) return ctx;
   ctx.names = name_rules(*tenant_namespace, ctx.origin);
   if (auto level = core::twin_pod_security(*tenant_namespace))

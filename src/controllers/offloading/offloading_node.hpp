@@ -8,6 +8,7 @@
 
 #include "controllers/common/context.hpp"
 #include "controllers/links/provider_budget.hpp"
+#include "controllers/links/twin_owners.hpp"
 #include "controllers/links/twin_watches.hpp"
 #include "controllers/offloading/remembered_pods.hpp"
 #include "core/common/forging_context.hpp"
@@ -22,6 +23,7 @@ struct PodProvider {
   TwinWatches& twins;
   kube::InformerSet& caches;
   kube::Api& api;
+  TwinOwners* owners = nullptr;  ///< the owners of what is written into twins; null = ShadowPods get none
 };
 
 /// One virtual node, its provider and its pods at home. Makes no decisions. One thread.

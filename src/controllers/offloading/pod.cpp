@@ -83,6 +83,7 @@ TwinReader PodController::reader() {
 asio::awaitable<void> PodController::run() {
   node_.begun = node_.context.clock.now();
   awaited_.clear();
+  if (node_.provider.owners) node_.provider.owners->forget();
   node_.memory.forget_sights();
   // A previous leader may have ended pods that a watch that lags behind still shows. They must not be made again.
   co_await node_.local_pods->wait_synced();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/common/digest.hpp"
+#include "core/namespaces/twin_owner.hpp"
 #include "core/offloading/capacity.hpp"
 #include "core/offloading/dropped_fields.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
@@ -67,9 +68,16 @@ std::optional<kube::Duration> PodOrders::wait_for_room(const kube::Object& local
   return pause->least + node_.context.random.between(kube::Duration::zero(), pause->spread);
 }
 
-asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local, kube::ObjectKey remote_key) {
+asio::awaitable<kube::Result<std::optional<kube::OwnerReference>>> PodOrders::owner_in(std::string twin) {
+  if (!owners()) co_return std::optional<kube::OwnerReference>();
+  co_return co_await owners()->of(std::move(twin));
+}
+
+asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local, kube::ObjectKey remote_key,
+                                                      std::optional<kube::OwnerReference> owner) {
   auto forged = core::forge_shadow_pod(local, remote_key.ns, node_.forging);
   if (!forged) co_return co_await refuse(local, remote_key, std::move(forged.error()));
+  if (owner) forged->shadow.add_owner_reference(*owner);
   core::stamp_order(forged->shadow, node_.context.clock.wall());
   kube::TimePoint sent_at = node_.context.clock.now();
   auto created = co_await node_.provider.api.create(api::kinds::shadow_pods, forged->shadow);
@@ -81,6 +89,8 @@ asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local,
     sent_at = node_.context.clock.now();
     created = co_await node_.provider.api.create(api::kinds::shadow_pods, forged->shadow);
   }
+  if (!created && owner && owners()->note_failure(*owner, created.error()))
+    co_return kube::fail(std::move(created.error()), "offloading the pod");
   const bool in_doubt = !created && core::may_be_carried_out(created.error());
   if (in_doubt) node_.memory.of(local).in_doubt_until = sent_at + core::order_doubt;
   if (created || in_doubt) node_.memory.of(local).plan.sent = true;
@@ -157,11 +167,25 @@ asio::awaitable<kube::Result<bool>> PodOrders::update(const kube::Object& local,
     node_.warn(local, reasons::reads_too_large,
                "what the pod reads in cluster " + node_.cluster() + " about itself stays as it is: " + why);
   auto patch = core::plan_shadow_pod_update(local, shadow, node_.forging);
+  auto owner = owners() ? owners()->known(std::string(shadow.ns())) : std::nullopt;
+  if (patch) {
+    KUBE_CO_TRY(read, co_await owner_in(std::string(shadow.ns())));
+    owner = std::move(read);
+  }
+  // What was ordered before there were owners gets one with its next change. A former twin as its owner is a change.
+  if (owner && (patch || core::names_former_twin(shadow, *owner)))
+    if (auto named = core::owners_with(shadow, *owner)) {
+      if (!patch)
+        patch = kube::json::object{
+            {"metadata", kube::json::object{{"uid", shadow.uid()}, {"resourceVersion", shadow.resource_version()}}}};
+      kube::ensure_object(*patch, "metadata")["ownerReferences"] = std::move(*named);
+    }
   if (!patch) co_return false;
   auto patched = co_await node_.provider.api.patch(api::kinds::shadow_pods, shadow.key(),
                                                    {kube::PatchType::merge, kube::json::serialize(*patch)});
   if (!patched) {
-    if (patched.error().is_permanent() && !patched.error().is_not_found())
+    const bool is_for_owner = owner && owners()->note_failure(*owner, patched.error());
+    if (patched.error().is_permanent() && !patched.error().is_not_found() && !is_for_owner)
       warn_refused(local, "change", core::refusal_words(patched.error()));
     co_return kube::fail(std::move(patched.error()), "updating the ShadowPod");
   }

@@ -34,7 +34,10 @@ class PodOrders {
   /// How long a refused pod waits before it is ordered again; nothing = it is ordered now. It waits because it was
   /// refused a moment ago, or because another pod with the same demand asks for both.
   std::optional<kube::Duration> wait_for_room(const kube::Object& local, std::string_view remote_namespace);
-  asio::awaitable<kube::Result<void>> create(const kube::Object& local, kube::ObjectKey remote_key);
+  /// The owner of what is ordered in a twin; nothing: it gets none.
+  asio::awaitable<kube::Result<std::optional<kube::OwnerReference>>> owner_in(std::string twin);
+  asio::awaitable<kube::Result<void>> create(const kube::Object& local, kube::ObjectKey remote_key,
+                                             std::optional<kube::OwnerReference> owner);
   /// Sends changes of the pod to its ShadowPod. Returns whether there was anything to send.
   asio::awaitable<kube::Result<bool>> update(const kube::Object& local, const kube::Object& shadow);
   /// Writes the resources of the pod into its ShadowPod; returns the provider's refusal, if any.
@@ -53,6 +56,7 @@ class PodOrders {
   void report_refusal(const kube::Object& local, const std::string& message);
 
  private:
+  TwinOwners* owners() const { return node_.provider.owners; }
   /// Patches the pod's ShadowPod and puts the answer into the cache. Returns the refusal if the provider will not
   /// take the patch.
   asio::awaitable<kube::Result<std::optional<kube::Failure>>> change(const kube::Object& local,

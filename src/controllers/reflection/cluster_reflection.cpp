@@ -81,6 +81,7 @@ ClusterReflection::Reflecting& ClusterReflection::add_kind(const core::reflectio
   context.home_write = [this](std::size_t bytes) { return provider_.home_writes.reserve({.bytes = bytes}); };
   context.is_quiet = [this](const std::string& ns) { return is_quiet(ns); };
   context.copied = [this](const std::string& ns) { end_quiet(ns); };
+  context.owners = &provider_.owners;
   context.home_lists = &provider_.home_lists;
   context.may_begin = provider_.may_begin;
   auto reflector = std::make_unique<Reflector>(kind, core::reflection::SelectionPolicy::allow_list, forging_of(nullptr),

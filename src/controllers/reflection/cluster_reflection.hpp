@@ -36,6 +36,7 @@ class ClusterReflection {
     WriteBudget& home_writes;  ///< bounds writes at home that it causes
     StatusSources& statuses;
     TwinWatches& twins;
+    TwinOwners& owners;
     kube::async::Slots& home_lists;   ///< for lists at home of objects to copy
     std::function<bool()> may_begin;  ///< whether work on copies may begin
   };

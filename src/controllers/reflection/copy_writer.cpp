@@ -4,6 +4,7 @@
 
 #include "controllers/reflection/narrowed_copies.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
+#include "core/namespaces/twin_owner.hpp"
 #include "core/policy/orders.hpp"
 #include "core/reflection/was_there_before.hpp"
 #include "kube/base/text.hpp"
@@ -26,6 +27,10 @@ bool is_refusal(const kube::Failure& failure) {
          (failure.http_code() == 500 && failure.text().contains("failed to create typed patch object"));
 }
 
+bool is_custom(const core::reflection::ReflectedKind& kind) {
+  return core::reflection::find_reflected_kind(kind.name) == nullptr;
+}
+
 bool has_notes(const kube::Object& wanted) {
   json::object metadata = wanted.metadata();
   return !core::take_out_notes(metadata).empty();
@@ -33,8 +38,44 @@ bool has_notes(const kube::Object& wanted) {
 
 }  // namespace
 
+asio::awaitable<kube::Result<std::optional<kube::OwnerReference>>> CopyWriter::owner_of(bool is_there) {
+  std::optional<kube::OwnerReference> owner;
+  if (!context_.owners) co_return owner;
+  if (!is_custom(context_.kind)) co_return co_await context_.owners->of(ns_->twin().ns());
+  // The provider's admission does not look at custom resources: one is created without an owner.
+  if (is_there) co_return co_await context_.owners->read(ns_->twin().ns());
+  co_return owner;
+}
+
+asio::awaitable<kube::Result<void>> CopyWriter::set_owner(kube::Object remote) {
+  if (!context_.owners) co_return kube::Result<void>();
+  KUBE_CO_TRY(owner, co_await context_.owners->read(ns_->twin().ns()));
+  auto owners = owner ? core::owners_with(remote, *owner) : std::nullopt;
+  if (!owners || !ns_->is_current()) co_return kube::Result<void>();
+  const kube::ObjectKey key = remote.key();
+  const json::object patch{{"metadata", json::object{{"uid", remote.uid()},
+                                                     {"resourceVersion", remote.resource_version()},
+                                                     {"ownerReferences", std::move(*owners)}}}};
+  auto patched =
+      co_await context_.provider.patch(context_.kind.copies(), key, {kube::PatchType::merge, json::serialize(patch)},
+                                       {.field_manager = api::reflection_manager});
+  if (!patched && patched.error().is_not_found()) co_return kube::Result<void>();
+  if (!patched) {
+    context_.owners->note_failure(*owner, patched.error());
+    co_return kube::fail(std::move(patched.error()), "naming the twin as the owner of a copy in " + key.ns);
+  }
+  Copies& copies = ns_->twin().copies();
+  const Copy* known = copies.find(key.name);
+  if (known && known->settled_for && known->version == remote.version_number())
+    copies.settle(*patched, *known->settled_for, known->source, known->is_ours);
+  co_return kube::Result<void>();
+}
+
 asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wanted) {
   const std::uint64_t wishes = ns_->wishes();
+  KUBE_CO_TRY(owner, co_await owner_of(wanted.force));
+  if (!ns_->is_current()) co_return Outcome::done();
+  if (owner) wanted.desired.add_owner_reference(*owner);
   const kube::ObjectKey key{ns_->twin().ns(), std::string(wanted.desired.name())};
   // The controller keeps the earliest of the times that are asked for.
   ns_->queue().add_after({}, check_after);
@@ -42,6 +83,8 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   auto applied = co_await context_.provider.patch(
       context_.kind.copies(), key, {kube::PatchType::apply, wanted.desired.text(), wanted.force}, options);
   Copies& copies = ns_->twin().copies();
+  if (!applied && owner && context_.owners->note_failure(*owner, applied.error()))
+    co_return Outcome::retry(std::move(applied.error()).in("reflecting to " + key.ns));
   if (!applied && applied.error().is_conflict()) {
     // Another owner has taken the name, or there is another copy by now.
     copies.doubt(key.name);
@@ -76,6 +119,9 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   }
   // The wish may have changed while this one was sent.
   if (wishes != ns_->wishes()) copies.doubt_source(key.name);
+  if (!wanted.force && is_custom(context_.kind)) {
+    KUBE_CO_TRYV(co_await set_owner(*applied));
+  }
   if (!context_.kind.surplus || context_.kind.surplus(*applied, wanted.desired).empty()) co_return Outcome::done();
   copies.doubt(key.name);
   co_return Outcome::again_after(0s);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "controllers/reflection/reflected_namespace.hpp"
@@ -20,6 +21,8 @@ class CopyWriter {
 
   /// Applies the wanted copy of `local`, and brings its status home.
   asio::awaitable<kube::Outcome> apply(kube::Object local, core::reflection::reflection_action::Apply wanted);
+  /// Names the twin as the owner of a copy, and no former twin, if it gets an owner at all.
+  asio::awaitable<kube::Result<void>> set_owner(kube::Object remote);
   /// Removes what others have added to a copy.
   asio::awaitable<kube::Outcome> trim(kube::Object local, kube::Object remote, std::string patch);
   /// Removes the fields that we have set on an object which another owner has made since this namespace was read, and
@@ -27,6 +30,8 @@ class CopyWriter {
   asio::awaitable<kube::Outcome> give_back(std::string name);
 
  private:
+  /// The owner of a copy that is about to be applied; nothing: it gets none. `is_there`: the copy was read.
+  asio::awaitable<kube::Result<std::optional<kube::OwnerReference>>> owner_of(bool is_there);
   /// Handles an apply that was refused, other than by a conflict.
   asio::awaitable<kube::Outcome> end_refused(kube::Object local, core::reflection::reflection_action::Apply wanted,
                                              kube::Failure failure);

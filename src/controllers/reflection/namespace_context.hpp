@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,15 @@ struct NamespaceContext : ReflectorContext {
   std::size_t held = 0;                 ///< bytes of content, of all namespaces
   std::deque<std::string> unread = {};  ///< namespaces that wait to be read until less is held
 
+  std::optional<kube::Counter> given_up = {};  ///< made when there is something to count
+
+  /// Counts a copy that is left to somebody at the provider.
+  void count_given_up() {
+    if (!given_up)
+      given_up = metrics.counter(families::copies_given_up, {{"reflector_resource", std::string(kind.name)},
+                                                             {"cluster_id", forging.clusters.remote}});
+    given_up->add();
+  }
   /// Whether nothing of the kind is reflected, so that its copies are removed.
   bool is_off() const { return kind.needs_endpoints && !forging.endpoints; }
   /// Whether everything at home that decides about copies is known.

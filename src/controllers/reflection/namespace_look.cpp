@@ -58,6 +58,7 @@ asio::awaitable<std::optional<Outcome>> NamespaceLook::read() {
 
 asio::awaitable<std::optional<Outcome>> NamespaceLook::compare() {
   state_.compared_at = context_.clock.now();
+  ns_->notes().end_contests(context_.clock.now());
   if (context_.kind.referred_only) {
     KUBE_CO_TRYV(co_await list_home());
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "controllers/common/counters.hpp"
+#include "core/reflection/contest.hpp"
 #include "core/reflection/narrowed.hpp"
 #include "kube/base/time.hpp"
 
@@ -51,7 +52,14 @@ struct ObjectNotes {
   std::map<std::string, Gathered> gathered;
   std::map<std::string, std::string> replaced;  ///< UIDs of copies that were removed to be made again, by name
   std::set<std::string> unsure;  ///< names of copies of which it is not known whether their create was carried out
-  ReflectionCounters counters;   ///< of all objects
+  /// Copies that others at the provider overwrite, by their names there.
+  std::map<std::string, core::reflection::Contest> contests;
+  ReflectionCounters counters;  ///< of all objects
+
+  /// Forgets the contests that are over.
+  void end_contests(kube::TimePoint now) {
+    std::erase_if(contests, [now](const auto& entry) { return entry.second.is_over(now); });
+  }
 
   /// Forgets an object of which nothing is left on either side.
   void forget(const std::string& name, const std::string& remote_name) {
@@ -62,6 +70,7 @@ struct ObjectNotes {
     narrowed.erase(name);
     replaced.erase(remote_name);
     unsure.erase(remote_name);
+    contests.erase(remote_name);
   }
 };
 

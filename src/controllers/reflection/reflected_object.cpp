@@ -6,7 +6,11 @@
 #include "controllers/reflection/copy_writer.hpp"
 #include "controllers/reflection/narrowed_copies.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
+#include "core/common/owner.hpp"
+#include "core/namespaces/twin_owner.hpp"
 #include "core/reflection/was_there_before.hpp"
+#include "kube/base/printable.hpp"
+#include "kube/telemetry/log.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/names.hpp"
 #include "liqo/api/reasons.hpp"
@@ -22,6 +26,9 @@ using kube::Outcome;
 constexpr kube::Duration deletion_pause = 5s;
 /// The pause between two writes at home of the status of one copy, when only home has changed the object.
 constexpr kube::Duration gathering_rest = 10s;
+
+/// The most bytes of a field manager's name that are shown; Kubernetes allows 128.
+constexpr std::size_t max_manager = 128;
 
 /// Whether it has the annotation that our copies have, and those of the Go version do not.
 bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annotations::reflected_digest); }
@@ -56,6 +63,9 @@ asio::awaitable<Outcome> ReflectedObject::look() {
       co_return co_await writer.give_back(remote_name_);
     }
   }
+  if (remote_) {
+    KUBE_CO_TRYV(co_await repair_owner());
+  }
   if (!ns_->is_current()) co_return Outcome::done();
   if (!is_at_home_ && !remote_) {
     ns_->forget(name_, remote_name_);
@@ -73,7 +83,69 @@ asio::awaitable<Outcome> ReflectedObject::look() {
                                                  .named_by_pod = ns_->home().referred().is_named_by_pod(name_)},
                                                 local_ ? &*local_ : nullptr, std::exchange(wanted_, std::nullopt),
                                                 remote_ ? &*remote_ : nullptr);
+  if (auto end = leave_to_others(plan)) co_return std::move(*end);
   co_return co_await carry_out(std::move(plan));
+}
+
+std::optional<Outcome> ReflectedObject::leave_to_others(const core::reflection::ReflectionPlan& plan) {
+  auto& contests = ns_->notes().contests;
+  const kube::TimePoint now = context_.clock.now();
+  const auto found = contests.find(remote_name_);
+  const bool writes = std::holds_alternative<action::Apply>(plan) || std::holds_alternative<action::Trim>(plan) ||
+                      std::holds_alternative<action::Remove>(plan);
+  if (!writes || !is_wanted_ || !local_ || !remote_) {
+    // They have stopped, or home wants no copy any more.
+    if (found != contests.end()) found->second.see_kept();
+    if (found != contests.end() && found->second.has_rested(now)) contests.erase(found);
+    return std::nullopt;
+  }
+  const auto manager = core::reflection::overwriter(*remote_, api::reflection_manager);
+  if (!manager && found == contests.end()) return std::nullopt;
+  core::reflection::Contest& contest = contests[remote_name_];
+  using Verdict = core::reflection::Contest::Verdict;
+  const Verdict verdict =
+      contest.judge({.wish = wish_,
+                     .was_written = remote_->annotation(api::annotations::reflected_digest) == wish_,
+                     .is_overwritten = manager.has_value()},
+                    now);
+  if (verdict == Verdict::write) return std::nullopt;
+  if (verdict == Verdict::give_up) report_given_up(manager.value_or(""));
+  settle();
+  return next_look();
+}
+
+Outcome ReflectedObject::next_look() const {
+  const auto contest = ns_->notes().contests.find(remote_name_);
+  if (contest == ns_->notes().contests.end()) return Outcome::done();
+  const auto left = contest->second.leaves_for(context_.clock.now());
+  return left ? Outcome::again_after(*left) : Outcome::done();
+}
+
+void ReflectedObject::report_given_up(const std::string& manager) {
+  const std::string kind(context_.kind.resource.kind), who = kube::in_quotes(manager, max_manager);
+  context_.count_given_up();
+  kube::Log("reflection")
+      .with("cluster", context_.forging.clusters.remote)
+      .warn("a copy is left as somebody at the provider has overwritten it again and again",
+            {{"kind", kind}, {"copy", ns_->twin().ns() + "/" + remote_name_}, {"manager", who}});
+  context_.events.warning(*local_, context_.kind.resource, api::reasons::copy_overwritten,
+                          "cluster " + context_.forging.clusters.remote + " (field manager " + who +
+                              ") overwrites the copy of this " + kind +
+                              " again and again: theirs stays, and the copy is written once more in an hour; have them "
+                              "leave it alone, or annotate it here with " +
+                              std::string(api::annotations::skip_reflection));
+}
+
+asio::awaitable<kube::Result<void>> ReflectedObject::repair_owner() {
+  const std::string twin = ns_->twin().ns();
+  if (!context_.owners || !core::is_owned_by(*remote_, kube::resources::namespaces, twin) ||
+      !core::reflection::is_copy(context_.kind, *remote_, context_.forging))
+    co_return kube::Result<void>();
+  const auto owner = co_await context_.owners->of(twin);
+  if (!owner || !*owner || !core::names_former_twin(*remote_, **owner)) co_return kube::Result<void>();
+  CopyWriter writer(ns_, context_);
+  KUBE_CO_TRYV(co_await writer.set_owner(*remote_));
+  co_return kube::Result<void>();
 }
 
 std::optional<Outcome> ReflectedObject::end_without_reading() {
@@ -95,8 +167,12 @@ std::optional<Outcome> ReflectedObject::end_without_reading() {
   }
   const NarrowedCopies narrowed(ns_->notes(), context_.kind);
   if (known && known->settled_for && known->source == source_ && !narrowed.is_due(name_, context_.clock.now())) {
-    ns_->home().drop_text(name_);
-    return Outcome::done();
+    const auto contest = ns_->notes().contests.find(remote_name_);
+    if (contest == ns_->notes().contests.end() || !contest->second.is_due(context_.clock.now())) {
+      ns_->home().drop_text(name_);
+      return next_look();
+    }
+    ns_->twin().copies().doubt(remote_name_);
   }
   // This key was queued before the last look, and the pace of its kind asks for a rest.
   if (const auto rest = ns_->queue().rests_for(name_); rest > 0s) return Outcome::again_after(rest);
@@ -137,7 +213,7 @@ std::optional<Outcome> ReflectedObject::end_if_as_wished() {
   if (!context_.kind.gather || !is_wanted_ || gathered == ns_->notes().gathered.end() ||
       gathered->second.digest == gathered_digest(*local_)) {
     ns_->twin().copies().settle_source(remote_name_, source_);
-    return Outcome::done();
+    return next_look();
   }
   if (gathered->second.at)
     if (const auto rest = *gathered->second.at + gathering_rest - context_.clock.now(); rest > 0s)

@@ -27,11 +27,20 @@ class ReflectedObject {
   asio::awaitable<kube::Outcome> look();
   /// Begins the look. Returns its Outcome if neither side has to be read; nothing = the look goes on.
   std::optional<kube::Outcome> end_without_reading();
+  /// Corrects a copy that names a former twin as its owner, before Kubernetes removes it for that.
+  asio::awaitable<kube::Result<void>> repair_owner();
   /// Forges the wanted copy of the object, from what is known now.
   void forge();
   /// Ends the look if the copy is known to be as wanted: notes the version of its source, or waits until its status may
   /// be compared again. Nothing = the look goes on.
   std::optional<kube::Outcome> end_if_as_wished();
+  /// Ends the look if the copy is left as somebody at the provider has overwritten it. Nothing = the plan is carried
+  /// out.
+  std::optional<kube::Outcome> leave_to_others(const core::reflection::ReflectionPlan& plan);
+  /// How a look ends that had nothing to do: when a copy that was given up is looked at again.
+  kube::Outcome next_look() const;
+  /// Reports that the copy is left to that field manager from now on.
+  void report_given_up(const std::string& manager);
   asio::awaitable<kube::Outcome> carry_out(core::reflection::ReflectionPlan plan);
   /// Writes the copy of an object that is copied only while a pod names it.
   asio::awaitable<kube::Outcome> copy_for_pods(core::reflection::reflection_action::Apply apply);

@@ -152,6 +152,7 @@ void Reflector::read_next() {
 
 void Reflector::start_reading() {
   context_.unread.clear();
+  if (context_.owners) context_.owners->forget();
   for (const auto& [local, ns] : namespaces_) ns->start_reading();
 }
 

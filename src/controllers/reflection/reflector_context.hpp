@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "controllers/links/twin_owners.hpp"
 #include "kube/async/slots.hpp"
 #include "kube/runtime/environment.hpp"
 #include "kube/runtime/event_recorder.hpp"
@@ -31,6 +32,8 @@ struct ReflectorContext : kube::Environment {
   std::function<bool(const std::string& local)> is_quiet = nullptr;
   /// Called when something was copied there, or a copy was found there.
   std::function<void(const std::string& local)> copied = nullptr;
+  /// The owners of what is written into twins; null = copies get none.
+  TwinOwners* owners = nullptr;
   /// A slot is taken for each list at home; null = the number of lists at a time is not bounded.
   kube::async::Slots* home_lists = nullptr;
   /// Whether it may begin to reconcile; asked until it is true. Null = at once.

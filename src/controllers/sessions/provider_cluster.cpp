@@ -25,6 +25,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
               }),
       caches_(context.executor, provider_api_, context.metrics, &stores_),
       twins_(context.executor, context.clock, caches_, may_begin),
+      owners_(provider_api_, home_.name, context),
       namespace_maps_(context.home.acquire(
           {.resource = api::kinds::namespace_maps,
            .ns = home_.ns,
@@ -38,6 +39,7 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                    .home_writes = budget_->home_writes,
                    .statuses = statuses,
                    .twins = twins_,
+                   .owners = owners_,
                    .home_lists = home_lists,
                    .may_begin = std::move(may_begin)},
                   context),
@@ -112,6 +114,7 @@ void ProviderCluster::read_mapping() {
     context_.events.warning(*map, api::kinds::namespace_maps, api::reasons::failed_reflection, refusal);
   }
   mapping_ = std::move(mapping);
+  owners_.set_mapping(*mapping_);
   for (PodController* pods : pods_) pods->set_mapping(*mapping_);
   reflection_.set_mapping(*mapping_);
 }

@@ -10,6 +10,7 @@
 
 #include "controllers/links/provider_budget.hpp"
 #include "controllers/links/shared_link.hpp"
+#include "controllers/links/twin_owners.hpp"
 #include "controllers/offloading/pod.hpp"
 #include "controllers/reflection/cluster_reflection.hpp"
 #include "kube/async/slots.hpp"
@@ -40,6 +41,8 @@ class ProviderCluster {
   /// The caches of the provider.
   kube::InformerSet& caches() { return caches_; }
   TwinWatches& twins() { return twins_; }
+  /// The owners of what is written into the twins.
+  TwinOwners& owners() { return owners_; }
   /// The budget of the provider, among other things for writes at home that it causes.
   ProviderBudget& budget() { return *budget_; }
 
@@ -78,6 +81,7 @@ class ProviderCluster {
   kube::StoreBudget stores_;
   kube::InformerSet caches_;
   TwinWatches twins_;
+  TwinOwners owners_;
   kube::InformerHandle namespace_maps_;
   kube::InformerHandle foreign_clusters_, configurations_, ips_;  ///< these declare the provider's addresses
   ClusterReflection reflection_;

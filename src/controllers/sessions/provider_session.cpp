@@ -19,7 +19,11 @@ ProviderSession::ProviderSession(core::ForgingContext forging, std::shared_ptr<P
       cluster_(std::move(cluster)),
       link_(std::move(link)),
       provider_api_(make_provider_api(link_->transport(), forging.clusters.remote, context)),
-      pods_(forging, {.twins = cluster_->twins(), .caches = cluster_->caches(), .api = provider_api_},
+      pods_(forging,
+            {.twins = cluster_->twins(),
+             .caches = cluster_->caches(),
+             .api = provider_api_,
+             .owners = &cluster_->owners()},
             cluster_->budget(), context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", forging.clusters.remote).with("node", forging.node_name)) {

@@ -27,8 +27,13 @@ constexpr std::size_t max_message = 300;
 json::object twin_labels(const TwinContext& ctx) {
   return {{labels::remote_cluster_id, ctx.origin}, {labels::pod_security, ctx.pod_security}};
 }
-json::object twin_annotations(const api::WantedNamespace& wanted, const TwinContext& ctx) {
-  return {{annotations::managed_by_namespace_map, ctx.map_id()}, {annotations::original_name, wanted.local}};
+/// `existing`: null if it is to be created.
+json::object twin_annotations(const api::WantedNamespace& wanted, const kube::Object* existing,
+                              const TwinContext& ctx) {
+  json::object made{{annotations::managed_by_namespace_map, ctx.map_id()}, {annotations::original_name, wanted.local}};
+  if (ctx.checks_owners || (existing && existing->has_annotation(annotations::checks_owners)))
+    made[annotations::checks_owners] = ctx.checks_owners ? "true" : "false";
+  return made;
 }
 
 std::optional<json::object> metadata_patch(const kube::Object& object, const json::object& wanted_labels,
@@ -80,7 +85,7 @@ TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* exist
   if (!existing) {
     kube::Object twin = kube::Object::make(kube::resources::namespaces, {"", wanted.remote});
     twin.mutable_metadata()["labels"] = twin_labels(ctx);
-    twin.mutable_metadata()["annotations"] = twin_annotations(wanted, ctx);
+    twin.mutable_metadata()["annotations"] = twin_annotations(wanted, nullptr, ctx);
     return Create{std::move(twin)};
   }
   const std::string_view cluster = existing->label(labels::remote_cluster_id);
@@ -93,7 +98,7 @@ TwinPlan plan_twin(const api::WantedNamespace& wanted, const kube::Object* exist
   if (!original.empty() && original != wanted.local)
     return Refuse{wanted.remote + " is the twin of namespace " + std::string(original) +
                   " already, and a twin belongs to one namespace; use another name"};
-  if (auto patch = metadata_patch(*existing, twin_labels(ctx), twin_annotations(wanted, ctx)))
+  if (auto patch = metadata_patch(*existing, twin_labels(ctx), twin_annotations(wanted, existing, ctx)))
     return Patch{std::move(*patch)};
   return Keep{};
 }

@@ -26,6 +26,7 @@ struct TwinContext {
   std::string liqo_namespace;
   std::string storage_namespace;  ///< of the real claims
   TwinNameRules names;            ///< of twins that do not exist yet
+  bool checks_owners = false;     ///< admission refuses owners other than the twin (core/admission/owners.hpp)
   /// The value of the annotation that marks objects created for this map.
   std::string map_id() const { return map.text(); }
 };

@@ -128,6 +128,7 @@ RIGHTS = {
     },
     "liqo-peering-user-liqo-ns.yaml": {("", "configmaps"): READ},
     "liqo-virtual-kubelet-remote.yaml": {
+        ("", "namespaces"): {"get"},
         ("offloading.liqo.io", "shadowpods"): FULL,
         ("offloading.liqo.io", "shadowendpointslices"): FULL,
         ("", "pods"): READ,
@@ -329,6 +330,13 @@ def test_a_consumer_changes_the_lease_of_its_heartbeat_and_no_other():
 
 def test_a_consumer_reads_who_leads_and_no_other_lease_of_the_own_namespace():
     assert named_rules("liqo-remote-leader.yaml", "leases") == ([], {"liqod"})
+
+
+def test_a_consumer_reads_its_twins_and_no_other_namespace():
+    """A RoleBinding gives the right for the Namespace that it is in; a ClusterRoleBinding would give it for all."""
+    of_consumers = ("liqo-virtual-kubelet-remote-clusterwide.yaml", "liqo-remote-controlplane.yaml", "liqo-remote-leader.yaml")
+    assert not [name for name in of_consumers if ("", "namespaces") in granted(load(name))]
+    assert granted(load("liqo-virtual-kubelet-remote.yaml"))[("", "namespaces")] == {"get"}
 
 
 def test_an_exec_of_the_consumer_is_no_get():

@@ -449,6 +449,40 @@ TEST_CASE("a consumer's Secrets are held against its own namespaces") {
   CHECK(world.ask("/validate/secrets", "elsewhere", token) == "");
 }
 
+TEST_CASE("an object of a consumer names its own namespace alone as its owner, by the UID that it has now") {
+  World world;
+  world.make(kube::resources::namespaces, twin);
+  world.start();
+  world.grant();
+  const auto uid = [&] {
+    return std::string(
+        kube::string_at(*world.server.get(kube::resources::namespaces, {"", "shop-rome"}), {"metadata", "uid"}));
+  };
+  const auto object = [](std::string_view owner) {
+    return R"({"metadata":{"name":"web","namespace":"shop-rome","uid":"uid-1","labels":{
+        "offloading.liqo.io/origin":"rome","liqo.io/creator-user":"pool-1f"},
+        "ownerReferences":[{"apiVersion":"v1","kind":"Namespace","name":"shop-rome","uid":")" +
+           std::string(owner) + R"("}]},"spec":{"pod":{"containers":[{"name":"a"}]}}})";
+  };
+  const std::string former = uid();
+  for (const char* path : {"/validate/shadowpods", "/validate/twin-objects", "/validate/shadowendpointslices",
+                           "/validate/services", "/validate/ingresses", "/validate/persistentvolumeclaims"}) {
+    CAPTURE(path);
+    CHECK(world.ask(path, "shop-rome", object(former)).find("ownerReferences") == std::string::npos);
+    CHECK(world.ask(path, "shop-rome", object("other")).contains("metadata.ownerReferences"));
+    CHECK(world.ask(path, "shop-rome", object("other"), "admin", "system:masters").find("ownerReferences") ==
+          std::string::npos);
+    CHECK(world.ask(path, "shop-rome", object("other"), "pool-1f", "rome", object("other")).find("ownerReferences") ==
+          std::string::npos);
+  }
+  // The cache need not have seen that the twin was made anew.
+  REQUIRE(world.server.remove(kube::resources::namespaces, {"", "shop-rome"}, {}, "admin"));
+  world.make(kube::resources::namespaces, twin);
+  REQUIRE(uid() != former);
+  CHECK(world.ask("/validate/twin-objects", "shop-rome", object(former)).contains("of another UID"));
+  CHECK(world.ask("/validate/twin-objects", "shop-rome", object(uid())) == "");
+}
+
 TEST_CASE("what a consumer writes may be as large as its policy and the number of its objects let it") {
   World world;
   world.make(kube::resources::namespaces, twin);

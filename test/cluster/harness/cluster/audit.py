@@ -129,9 +129,10 @@ def _asked(entry: Entry) -> tuple[str, str, str, str]:
 
 def falls_back(entry: Entry) -> bool:
     """Exec and attach over WebSocket are a GET, which the role of a consumer does not grant: liqod takes SPDY then. If
-    the Lease of a provider's leader cannot be read, as at a Go provider, home tells what it sees itself."""
+    the Lease of a provider's leader cannot be read, as at a Go provider, home tells what it sees itself. If a twin cannot
+    be read, as at a Go or older provider, what is in it gets no owner."""
     is_of_leader = resource(entry) == "leases" and entry["objectRef"].get("name") == "liqod"
-    return entry["verb"] == "get" and (resource(entry) in ("pods/exec", "pods/attach") or is_of_leader)
+    return entry["verb"] == "get" and (resource(entry) in ("pods/exec", "pods/attach", "namespaces") or is_of_leader)
 
 
 def described(entry: Entry) -> str:

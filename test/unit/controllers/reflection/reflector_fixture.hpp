@@ -29,14 +29,10 @@ inline core::ForgingContext forging() {
   return out;
 }
 
-/// The body of a refusal.
-class RefusedBody final : public kube::net::Body {
+/// The body of an answer that the test has written.
+class WrittenBody final : public kube::net::Body {
  public:
-  explicit RefusedBody(const std::string& words) {
-    json::object status{{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
-    if (!words.empty()) status["message"] = words;
-    text_ = json::serialize(status);
-  }
+  explicit WrittenBody(std::string text) : text_(std::move(text)) {}
   asio::awaitable<kube::Result<std::string>> read() override { co_return std::exchange(text_, ""); }
 
  private:
@@ -51,22 +47,44 @@ class Rewriting final : public kube::net::Transport {
     if (rewrite) rewrite(request);
     if (refuses && refuses(request))
       co_return kube::net::Response{.head = {.status = 403, .headers = {{"content-type", "application/json"}}},
-                                    .body = std::make_unique<RefusedBody>(words)};
-    co_return co_await transport_.send(std::move(request), deadline);
+                                    .body = std::make_unique<WrittenBody>(refusal())};
+    const bool is_changed = changes_answer && changes_answer(request);
+    auto answer = co_await transport_.send(std::move(request), deadline);
+    if (!is_changed || !answer || answer->head.status != 200) co_return answer;
+    std::string text;
+    while (true) {
+      auto part = co_await answer->body->read();
+      if (!part) co_return std::unexpected(part.error());
+      if (part->empty()) break;
+      text += *part;
+    }
+    json::value changed = json::parse(text);
+    change_answer(changed.as_object());
+    answer->body = std::make_unique<WrittenBody>(json::serialize(changed));
+    co_return answer;
   }
   std::function<void(kube::HttpRequest&)> rewrite;
   std::function<bool(const kube::HttpRequest&)> refuses;
   std::string words;  ///< of the refusal
+  /// Whether the answer to that request, an object, is changed, and how.
+  std::function<bool(const kube::HttpRequest&)> changes_answer;
+  std::function<void(json::object&)> change_answer;
 
  private:
+  std::string refusal() const {
+    json::object status{{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
+    if (!words.empty()) status["message"] = words;
+    return json::serialize(status);
+  }
   kube::testing::SimTransport transport_;
 };
 
 struct World {
   explicit World(std::string_view reflected = "ConfigMap", core::ForgingContext forging = controllers::forging())
       : World(*core::reflection::find_reflected_kind(reflected), std::move(forging)) {}
+  /// `owned`: copies name their twin as their owner.
   explicit World(const core::reflection::ReflectedKind& reflected,
-                 core::ForgingContext forging = controllers::forging())
+                 core::ForgingContext forging = controllers::forging(), bool owned = false)
       : simulator(1),
         random(2),
         reflector(reflected, core::reflection::SelectionPolicy::deny_list, std::move(forging),
@@ -76,7 +94,10 @@ struct World {
                    stores,
                    recorder,
                    [this](const std::string&) { return brings_home; },
-                   [this](std::size_t) { return home_write(); }}) {
+                   [this](std::size_t) { return home_write(); },
+                   nullptr,
+                   nullptr,
+                   owned ? &owners : nullptr}) {
     // Set before the first request.
     for (kube::testing::FakeApiServer* server : {&rome, &milan})
       if (reflected.name.contains('.')) server->serve(reflected.resource);
@@ -145,6 +166,7 @@ struct World {
       std::make_shared<kube::StoreUse>(kube::StoreUse::Limits{64 << 20, 10'000}, metrics, "milan");
   int exceeded = 0;
   kube::StoreBudget stores{use, [this] { ++exceeded; }};
+  TwinOwners owners{milan_api, "milan", {simulator.executor(), simulator.clock(), random, metrics}};
   kube::async::TaskGroup group{simulator.executor(), kube::async::TaskGroup::OnFailure::keep_others};
   Reflector reflector;
   std::unique_ptr<kube::async::TaskGroup> term;

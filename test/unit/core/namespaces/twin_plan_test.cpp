@@ -92,6 +92,25 @@ TEST_CASE("a wanted twin is made, kept, completed, awaited or refused") {
   }
 }
 
+TEST_CASE("a twin says whether the owners of what is in it are checked, only after that was so once") {
+  TwinContext checking = ctx();
+  checking.checks_owners = true;
+  const auto found = [](const TwinPlan& plan) { return outcome(plan); };
+  const kube::Object before = twin();
+  CHECK(found(plan_twin({"shop", "shop-rome"}, &before, ctx())) == "keep");
+  CHECK(found(plan_twin({"shop", "shop-rome"}, &before, checking)) ==
+        R"(patch {"annotations":{"offloading.liqo.io/checks-owners":"true"},"resourceVersion":"7"})");
+  const kube::Object after = twin("{}", R"({"offloading.liqo.io/checks-owners": "true"})");
+  CHECK(found(plan_twin({"shop", "shop-rome"}, &after, checking)) == "keep");
+  // The webhooks were switched off, or may fail.
+  CHECK(found(plan_twin({"shop", "shop-rome"}, &after, ctx())) ==
+        R"(patch {"annotations":{"offloading.liqo.io/checks-owners":"false"},"resourceVersion":"7"})");
+  const auto made = plan_twin({"shop", "shop-rome"}, nullptr, checking);
+  const auto* create = std::get_if<twin_action::Create>(&made);
+  REQUIRE(create);
+  CHECK(create->twin.annotation("offloading.liqo.io/checks-owners") == "true");
+}
+
 TEST_CASE("a new twin says whose it is and what it is the twin of") {
   const auto plan = plan_twin({"shop", "shop-rome"}, nullptr, ctx());
   const auto* create = std::get_if<twin_action::Create>(&plan);
