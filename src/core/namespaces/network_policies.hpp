@@ -1,4 +1,4 @@
-// What is reported of NetworkPolicies, which hold in their own cluster alone.
+// The report that NetworkPolicies hold in their own cluster alone.
 // Tested by test/unit/core/namespaces/network_policies_test.cpp.
 #pragma once
 

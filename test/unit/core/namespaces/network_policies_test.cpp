@@ -1,4 +1,4 @@
-// What is reported of NetworkPolicies of offloaded namespaces.
+// The report about NetworkPolicies of offloaded namespaces.
 #include "core/namespaces/network_policies.hpp"
 
 #include <doctest/doctest.h>
