@@ -15,9 +15,10 @@ std::string_view in_short(std::string_view value) {
 /// The clusters of which the annotation has addresses, with blanks between them; "?" if it is none of ours.
 std::string clusters_in(const kube::json::value& annotation) {
   std::string clusters;
-  if (const auto* text = annotation.if_string())
-    for (const auto& [cluster, addresses] : core::reflection::RemoteAddresses::read(*text).entries())
-      clusters += (clusters.empty() ? "" : " ") + cluster;
+  if (const auto* text = annotation.if_string()) {
+    const auto all = core::reflection::RemoteAddresses::read(*text);
+    for (const auto& [cluster, addresses] : all.entries()) clusters += (clusters.empty() ? "" : " ") + cluster;
+  }
   return clusters.empty() ? "?" : clusters;
 }
 

@@ -69,8 +69,8 @@ liqo::core::reflection::RemoteAddresses addresses_at_providers(const Object& obj
 /// "milan: 198.51.100.9, turin: lb.example.org".
 std::string addresses_in_words(const Object& object) {
   std::vector<std::string> words;
-  for (const auto& [cluster, addresses] : addresses_at_providers(object).entries())
-    words.push_back(cluster + ": " + kube::join(addresses, " "));
+  const auto all = addresses_at_providers(object);
+  for (const auto& [cluster, addresses] : all.entries()) words.push_back(cluster + ": " + kube::join(addresses, " "));
   return shown(kube::join(words, ", "));
 }
 
@@ -181,8 +181,8 @@ text::Section fields(std::string title, const json::object& object) {
 /// The addresses that providers gave to the copies of an object.
 text::Section addresses_section(const Object& object) {
   text::Section out{.title = "Addresses at providers"};
-  for (const auto& [cluster, addresses] : addresses_at_providers(object).entries())
-    out.fields.emplace_back(cluster, kube::join(addresses, ", "));
+  const auto all = addresses_at_providers(object);
+  for (const auto& [cluster, addresses] : all.entries()) out.fields.emplace_back(cluster, kube::join(addresses, ", "));
   return out;
 }
 

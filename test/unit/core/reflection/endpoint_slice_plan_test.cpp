@@ -596,7 +596,7 @@ TEST_CASE("an endpoint may be a running pod of the consumer in this twin, whatev
     CHECK(addresses_of(plan) == Texts{"10.2.0.21"});
     CHECK(plan.left_out_words.starts_with("5 of 6 addresses are left out here: 10.2.0.22 ("));
     // The pod is here: it serves while the consumer cannot be reached, and it is on no node of the consumer's.
-    const json::value& endpoint = wanted_by(plan)->tree().at("endpoints").at(0);
+    const json::value& endpoint = wanted_by(plan)->tree().at("endpoints").as_array().front();
     CHECK(kube::bool_at(endpoint, {"conditions", "ready"}));
     CHECK(kube::string_at(endpoint, {"nodeName"}).empty());
     // All of them are judged again when pods of this cluster change.
