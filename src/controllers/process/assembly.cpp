@@ -2,6 +2,7 @@
 
 #include "controllers/namespaces/namespace_map.hpp"
 #include "controllers/namespaces/namespace_offloading.hpp"
+#include "controllers/namespaces/network_policy_notices.hpp"
 #include "controllers/namespaces/outgoing_namespace_map.hpp"
 #include "controllers/namespaces/selected_namespaces.hpp"
 #include "controllers/namespaces/twin_pod_bounds.hpp"
@@ -18,6 +19,7 @@
 #include "controllers/peering/replicator.hpp"
 #include "controllers/peering/tenant.hpp"
 #include "controllers/reflection/shadow_endpoint_slice.hpp"
+#include "controllers/reflection/stale_addresses.hpp"
 #include "controllers/slices/local_resource_slice.hpp"
 #include "controllers/slices/slice_grant.hpp"
 #include "controllers/slices/slice_identity.hpp"
@@ -35,6 +37,8 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(context));
   if (context.settings.namespaces.selected_namespaces) made.push_back(std::make_unique<SelectedNamespaces>(context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(context));
+  made.push_back(std::make_unique<NetworkPolicyNotices>(context));
+  made.push_back(std::make_unique<StaleAddresses>(context));
   made.push_back(std::make_unique<NamespaceMapController>(context));
   made.push_back(std::make_unique<TwinPodBounds>(context));
   made.push_back(std::make_unique<PodLabelController>(context));

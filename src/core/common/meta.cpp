@@ -35,6 +35,7 @@ constexpr std::string_view home_annotations[] = {annotations::remote_pod_uid,
                                                  annotations::applied_resources,
                                                  annotations::resize_refused,
                                                  annotations::missing_topology_keys,
+                                                 annotations::remote_addresses,
                                                  annotations::last_applied};
 
 /// Annotations that only a provider sets on its own objects, whatever the consumer puts there.

@@ -64,6 +64,7 @@ RIGHTS = {
         ("", "services"): READ,
         ("", "serviceaccounts"): {"get", "list", "watch"},
         ("networking.k8s.io", "ingresses"): READ,
+        ("networking.k8s.io", "networkpolicies"): {"list"},
         ("networking.k8s.io", "servicecidrs"): {"get", "list", "watch"},
         ("discovery.k8s.io", "endpointslices"): READ | {"create", "patch", "delete"},
         ("offloading.liqo.io", "shadowendpointslices"): READ,
@@ -106,7 +107,11 @@ RIGHTS = {
     },
     "liqod-node-leases-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
     "liqod-api-servers-role.yaml": {("discovery.k8s.io", "endpointslices"): {"get"}},
-    "liqod-offloaded-clusterrole.yaml": {("", "secrets"): {"get", "list"}},
+    "liqod-offloaded-clusterrole.yaml": {
+        ("", "secrets"): {"get", "list"},
+        ("", "services"): {"patch"},
+        ("networking.k8s.io", "ingresses"): {"patch"},
+    },
     "liqod-tenant-clusterrole.yaml": {
         ("", "secrets"): READ | WRITE | {"create"},
         ("", "configmaps"): {"create", "update"},

@@ -3,6 +3,7 @@
 
 #include "core/reflection/forge.hpp"
 #include "core/reflection/references.hpp"
+#include "core/reflection/remote_addresses.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace liqo::core::reflection {
@@ -94,6 +95,7 @@ extern const ReflectedKind ingress{
     .forge = forge,
     .is_door = [](const kube::Object&) { return true; },
     .compare = compare,
+    .addresses = addresses_given,
 };
 
 }  // namespace liqo::core::reflection
