@@ -24,6 +24,8 @@ inline constexpr std::string_view failed_deletion = "FailedDeletion";
 inline constexpr std::string_view reflection_disabled = "ReflectionDisabled";
 inline constexpr std::string_view fields_dropped = "OffloadingFieldsDropped";  ///< the event that lists lost fields
 inline constexpr std::string_view left_out = "OffloadingLeftOut";  ///< the event that lists what the provider left out
+/// The event on a NamespaceOffloading: names with a namespace do not resolve in pods at a provider, or lead elsewhere.
+inline constexpr std::string_view names_not_resolved = "NamesNotResolved";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 inline constexpr std::string_view failed_create_pod = "FailedCreatePod";
 inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";

@@ -1,10 +1,13 @@
 // Options of an operator for offloaded namespaces and their twins.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/namespaces/home_names_judge.hpp"
 #include "core/namespaces/namespace_selection.hpp"
 #include "kube/base/time.hpp"
 
@@ -19,6 +22,9 @@ struct NamespaceSettings {
   /// Patterns of the names that new twins may have, for consumers whose policy has none; unset: their names end in
   /// `-<consumer>`.
   std::optional<std::vector<std::string>> twin_names;
+  /// Asks the name server that pods of this cluster ask, in a way that may be cancelled; unset: never asked, and pods
+  /// of consumers do not look up names of their home.
+  std::function<boost::asio::awaitable<core::NameLook>(std::string name)> look_up_name;
 };
 
 }  // namespace liqo::controllers

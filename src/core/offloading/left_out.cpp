@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t max_annotation = 4'096;
 
 constexpr std::string_view field_mark = "field ";
+constexpr std::string_view names_mark =
+    "names of its home, because with them its dnsConfig would have too many searches";
 
 bool is_printable(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
@@ -48,6 +50,8 @@ std::string left_out_priority_class(std::string_view name) { return "priority cl
 
 std::string left_out_field(std::string_view path) { return std::string(field_mark) + std::string(path); }
 
+std::string left_out_names() { return std::string(names_mark); }
+
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote) {
   std::vector<std::string> things = read_left_out(remote.annotation(api::annotations::left_out));
   const std::string_view wanted = kube::string_at(local.spec(), {"priorityClassName"});
@@ -60,13 +64,17 @@ std::vector<std::string> left_out_of(const kube::Object& local, const kube::Obje
 std::string describe_left_out(std::span<const std::string> things, std::string_view provider) {
   const auto fields =
       std::ranges::count_if(things, [](const std::string& thing) { return thing.starts_with(field_mark); });
+  const auto names = std::ranges::count(things, names_mark);
   std::string words = "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ");
   if (fields > 0)
     words +=
         "; its API server did not store the fields, as with an older Kubernetes, a feature that is off or a webhook "
         "there";
-  if (std::cmp_less(fields, things.size()))
-    words += std::string("; its administrator can allow ") + (fields > 0 ? "what is no field" : "them") +
+  if (std::cmp_less(fields + names, things.size()))
+    words += std::string("; its administrator can allow ") +
+             (fields > 0  ? "what is no field"
+              : names > 0 ? "the rest"
+                          : "them") +
              " in the policy of this cluster";
   return words;
 }
