@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// How long an answer is waited for, and the pause between two looks.
-constexpr kube::Duration patience = 3s, pause = 20s;
+constexpr kube::Duration patience = 3s, pause = 10s;
 
 }  // namespace
 
@@ -43,7 +43,8 @@ asio::awaitable<void> HomeNames::run() {
 asio::awaitable<void> HomeNames::look() {
   const auto before = judge_.are_on();
   const core::NameLook probe = co_await look_at(std::string(core::home_probe));
-  const core::NameLook absence = co_await look_at(std::string(core::home_absence));
+  const core::NameLook absence = probe == core::NameLook::found ? co_await look_at(std::string(core::home_absence))
+                                                                : core::NameLook::nothing;
   judge_.observe(probe, absence);
   const auto now = judge_.are_on();
   resolve_.set(now == true ? 1 : 0);
