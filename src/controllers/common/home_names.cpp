@@ -43,8 +43,8 @@ asio::awaitable<void> HomeNames::run() {
 asio::awaitable<void> HomeNames::look() {
   const auto before = judge_.are_on();
   const core::NameLook probe = co_await look_at(std::string(core::home_probe));
-  const core::NameLook absence = probe == core::NameLook::found ? co_await look_at(std::string(core::home_absence))
-                                                                : core::NameLook::nothing;
+  core::NameLook absence = core::NameLook::nothing;
+  if (probe == core::NameLook::found) absence = co_await look_at(std::string(core::home_absence));
   judge_.observe(probe, absence);
   const auto now = judge_.are_on();
   resolve_.set(now == true ? 1 : 0);

@@ -80,7 +80,8 @@ void TwinPodMaker::add_names(kube::Object& pod) {
   const std::string left_out = core::add_home_searches(pod.mutable_spec(), pod.ns(), consumer);
   if (left_out.empty()) return;
   std::vector<std::string> things = core::read_left_out(pod.annotation(api::annotations::left_out));
-  things.push_back(left_out);
+  // A list that is full loses its end.
+  things.insert(things.begin(), left_out);
   pod.set_annotation(api::annotations::left_out, core::forge_left_out(things));
 }
 
