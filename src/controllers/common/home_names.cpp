@@ -49,6 +49,7 @@ asio::awaitable<void> HomeNames::look() {
   const auto now = judge_.are_on();
   resolve_.set(now == true ? 1 : 0);
   if (before == now) co_return;
+  if (now == true) log_shared();
   if (now == true)
     log_.info("pods of consumers look up the names of their home from now on", {{"name", core::home_probe}});
   else if (before)
@@ -66,7 +67,17 @@ void HomeNames::see(const kube::Change& ns) {
   const bool is_peer = ns.now && core::is_tenant_namespace(*ns.now);
   const std::string peer(is_peer ? ns.now->label(api::labels::remote_cluster_id) : "");
   const bool changes = is_peer ? std::exchange(peers_[ns.key.name], peer) != peer : peers_.erase(ns.key.name) > 0;
-  if (changes && judge_.are_on() == true) notify();
+  if (!changes || judge_.are_on() != true) return;
+  log_shared();
+  notify();
+}
+
+void HomeNames::log_shared() const {
+  const std::vector<std::string> ids = consumers();
+  for (const std::string& id : ids)
+    if (core::shares_twin_names(id, ids))
+      log_.warn("pods of a consumer do not look up the names of their home: the ID of another consumer ends in its own",
+                {{"cluster", id}});
 }
 
 void HomeNames::notify() {

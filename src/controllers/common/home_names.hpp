@@ -43,6 +43,8 @@ class HomeNames final : public Runnable {
   asio::awaitable<core::NameLook> look_at(std::string name);
   void see(const kube::Change& ns);
   void notify();
+  /// Logs which consumers get no names of home because of another consumer's ID.
+  void log_shared() const;
   std::vector<std::string> consumers() const;
 
   Context context_;
