@@ -33,6 +33,7 @@
 #include "metrics/process_metrics.hpp"
 #include "metrics/server_metrics.hpp"
 #include "metrics/turn_meter.hpp"
+#include "name_look_up.hpp"
 #include "provider_link.hpp"
 #include "telemetry/families.hpp"
 #include "webhooks.hpp"
@@ -240,6 +241,7 @@ asio::awaitable<void> Daemon::serve_cluster(kube::async::TaskGroup& group) {
   kube::Api api(home_, clock_, random_, metrics_, {.cluster = settings.cluster_id});
   settings.nodes.kubelet_version = co_await read_server_version(api);
   if (auto checked = co_await check_cluster_id(api); !checked) co_return end_by(std::move(checked.error()));
+  if (options_.home_names) settings.namespaces.look_up_name = make_name_look_up();
   std::optional<kube::LeaderElectionSettings> election;
   // Without webhooks no review reaches the ledger, and Quotas have no effect.
   std::optional<liqo::quota::LedgerSettings> ledger;

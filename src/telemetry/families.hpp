@@ -54,6 +54,8 @@ inline constexpr MetricFamily peer_reachable{gauge,
                                              "1 if the API server of a peer that this cluster uses answers, else 0.",
                                              {"cluster_id"},
                                              handles};
+inline constexpr MetricFamily home_names{gauge, "liqo_home_names_resolve",
+                                         "1 if pods of consumers look up the names of their home here, else 0."};
 inline constexpr MetricFamily identity_expiry{gauge,
                                               "liqo_identity_certificate_expiry_timestamp_seconds",
                                               "When the certificate ends by which a provider knows this cluster.",
@@ -250,6 +252,7 @@ inline constexpr const MetricFamily* all[] = {
     &pods_without_room,
     &virtual_node_ready,
     &peer_reachable,
+    &home_names,
     &identity_expiry,
     &identity_start,
     &serving_expiry,

@@ -53,6 +53,7 @@ webhook-client-ca-file: value webhook.clientCAConfigMap
 offload-namespaces: value offloading.namespaces.selector
 offload-namespaces-pod-strategy: value offloading.namespaces.podOffloadingStrategy
 offload-namespaces-mapping-strategy: value offloading.namespaces.namespaceMappingStrategy
+home-names: value homeNames
 cordon-silent-tenants-after: value cordonSilentTenantsAfter
 {{- range $kind, $policy := .Values.offloading.reflection }}
 {{ $kind }}-reflection-workers: value offloading.reflection.{{ $kind }}.workers

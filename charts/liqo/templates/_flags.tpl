@@ -88,6 +88,7 @@ each flag that may be given once.
   (list "reflection-keep-keys"                 "text"   (join "," ($reflection.keepKeys | default list)))
   (list "cordon-silent-tenants-after"          "word"   (include "liqo.text" .Values.cordonSilentTenantsAfter))
   (list "twin-names"                           "text"   (join "," (.Values.twinNames | default list)))
+  (list "home-names"                           "word"   false (eq (toString .Values.homeNames) "false"))
   (list "node-extra-labels"                    "text"   (include "liqo.pairs" .Values.virtualKubelet.virtualNode.extra.labels))
   (list "node-extra-annotations"               "text"   (include "liqo.pairs" .Values.virtualKubelet.virtualNode.extra.annotations))
 ) -}}

@@ -35,6 +35,9 @@ inline constexpr std::string_view local_pod = "liqo.io/shadowPod";  ///< "true" 
 inline constexpr std::string_view local_pod_of_go = "liqo.io/local-pod";  ///< the same, of versions in Go
 inline constexpr std::string_view remote_unavailable =
     "liqo.io/remote-unavailable";  ///< "true": virtual node not ready
+/// On the node labels of a slice, and so on a virtual Node, "true": pods there resolve names of Services with the names
+/// that namespaces have at home (core/common/home_names.hpp).
+inline constexpr std::string_view home_names = "liqo.io/home-names";
 inline constexpr std::string_view type = "liqo.io/type";
 inline constexpr std::string_view type_virtual_node = "virtual-node";
 /// On a virtual Node, "true" or "false": whether its provider offers storage classes.

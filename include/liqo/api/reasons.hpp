@@ -29,6 +29,8 @@ inline constexpr std::string_view left_out = "OffloadingLeftOut";  ///< the even
 inline constexpr std::string_view twin_namespace_read = "OffloadingTwinNamespace";
 /// The event on a pod that reads more about itself by now than can be sent.
 inline constexpr std::string_view reads_too_large = "OffloadingReadsTooLarge";
+/// The event on a NamespaceOffloading: names with a namespace do not resolve in pods at a provider, or lead elsewhere.
+inline constexpr std::string_view names_not_resolved = "NamesNotResolved";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 /// The event on a Secret with a token of a service account that is copied as it is.
 inline constexpr std::string_view token_reflected = "TokenReflected";

@@ -16,6 +16,7 @@ const std::map<std::string, std::string> verb_help{
     {"delete", "Delete objects of a peering"},
     {"describe", "Show one object in full, with what happened to it"},
     {"drain", "Take back what a tenant, or one of its slices, was granted"},
+    {"enable", "Switch on what a provider offers beyond the default"},
     {"exclude", "Keep what cannot run there off virtual nodes"},
     {"force", "Forget what cannot be reached"},
     {"generate", "Print objects that are to be carried to the other cluster"},

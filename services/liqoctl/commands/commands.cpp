@@ -17,6 +17,7 @@ void add_commands(CommandLine& line) {
   add_control(line);
   add_exclude(line);
   add_force(line);
+  add_home_names(line);
   add_prune(line);
   add_get(line);
   add_values(line);

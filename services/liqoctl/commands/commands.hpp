@@ -12,6 +12,7 @@ void add_control(CommandLine& line);
 void add_exclude(CommandLine& line);
 void add_force(CommandLine& line);
 void add_get(CommandLine& line);
+void add_home_names(CommandLine& line);
 void add_identity(CommandLine& line);
 void add_info(CommandLine& line);
 void add_install(CommandLine& line);

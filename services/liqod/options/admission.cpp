@@ -7,6 +7,9 @@ void add_admission_options(cli::Command app, Options& options, Texts& texts) {
              "Names that new twin namespaces may have, PATTERN,... with * for any text, if the consumer's policy has "
              "no twinNames; by default names that end in -<consumer>")
       .delimiter(',');
+  app.flag("--home-names", options.home_names,
+           "Let pods of consumers look up the names that Services have at home, once the name server of this cluster "
+           "knows them, by liqoctl enable home-names (default true)");
   add_preset(
       app, "--cordon-silent-tenants-after", texts.silence,
       "Cordon a consumer that has sent a heartbeat before and then been silent for this long, e.g. 720h; 0 never does");

@@ -36,6 +36,7 @@ struct Options {
   bool trusted_ca = false;  ///< consumers get no CA
   bool leader_elect = false;
   std::string identity;                                 ///< in the lease; "" = host name and process ID
+  bool home_names = true;                               ///< pods of consumers may look up the names of their home
   kube::Duration stop_delay = std::chrono::seconds(5);  ///< webhooks are served so long after the signal to stop
   kube::LogLevel log_level = kube::LogLevel::info;
   kube::LogFormat log_format = kube::LogFormat::text;

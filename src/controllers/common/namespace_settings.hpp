@@ -1,10 +1,13 @@
 // Options of an operator for offloaded namespaces and their twins.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/namespaces/home_names_judge.hpp"
 #include "core/namespaces/namespace_selection.hpp"
 #include "kube/base/time.hpp"
 
@@ -22,6 +25,9 @@ struct NamespaceSettings {
   /// Whether nothing is stored in a twin without the webhooks, which check its owners. No option: it follows from those
   /// of the webhooks.
   bool checks_owners = false;
+  /// Asks the name server that pods of this cluster ask, in a way that may be cancelled; unset: never asked, and pods
+  /// of consumers do not look up names of their home.
+  std::function<boost::asio::awaitable<core::NameLook>(std::string name)> look_up_name;
 };
 
 }  // namespace liqo::controllers

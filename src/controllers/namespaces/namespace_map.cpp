@@ -72,8 +72,9 @@ class OneMore {
 
 }  // namespace
 
-NamespaceMapController::NamespaceMapController(Context context)
+NamespaceMapController::NamespaceMapController(HomeNames& names, Context context)
     : context_(context),
+      names_(names),
       maps_(context.home.acquire({.resource = kinds::namespace_maps})),
       namespaces_(context.home.acquire({.resource = kube::resources::namespaces})),
       bindings_(context.home.acquire({.resource = kinds::role_bindings, .selection = core::kept_by_liqo()})),
@@ -96,6 +97,7 @@ NamespaceMapController::NamespaceMapController(Context context)
     const kube::ObjectKey& key = change.key;
     const kube::Object* object = change.now;
     if (const auto before = marked_.find(key.name); before != marked_.end()) enqueue_marked(before->second);
+    see_own(change);
     const bool is_peer = object && core::is_tenant_namespace(*object);
     // The owner of a name depends on the known consumers.
     const std::string peer(is_peer ? object->label(labels::remote_cluster_id) : "");
@@ -118,6 +120,16 @@ NamespaceMapController::NamespaceMapController(Context context)
   controller_.watch(bounds_, [this](const kube::ObjectKey& key) { held_.see_bounds(key); });
   controller_.watch(grants_, [this](const kube::ObjectKey& key) { held_.see_grant(key); });
   controller_.watch(bindings_, [this](const kube::ObjectKey& key) { enqueue_twin(key.ns); });
+  names.subscribe([this] { controller_.enqueue_all(maps_->store()); });
+}
+
+void NamespaceMapController::see_own(const kube::Change& ns) {
+  // While the list is being read every namespace comes, and its end enqueues all maps.
+  if (!namespaces_->has_synced() || (ns.now && ns.previous())) return;
+  const kube::Object* one = ns.now ? ns.now : ns.previous();
+  if (!one || one->has_annotation(annotations::managed_by_namespace_map)) return;
+  for (const kube::Object& map : maps_->objects())
+    if (!api::NamespaceMap(map).desired_twin(ns.key.name).empty()) enqueue(map.key());
 }
 
 void NamespaceMapController::enqueue(const kube::ObjectKey& map) { controller_.enqueue({map.ns, map}); }
@@ -300,12 +312,16 @@ asio::awaitable<NamespaceMapController::EnsuredTwin> NamespaceMapController::ens
     // A usable twin stays usable over a conflict or a short outage.
     if (may_pass && phase_before == accepted) {
       failed.entry->phase = accepted;
-      failed.entry->message.clear();
+      failed.entry->message = names_.words_about(ctx.origin, wanted.local, wanted.remote);
     }
     co_return failed;
   }
   // A change of its status enqueues the map. A twin in use goes on.
-  if (*counted || phase_before == accepted) co_return ended(accepted);
+  if (*counted || phase_before == accepted) {
+    EnsuredTwin there = ended(accepted);
+    there.entry->message = names_.words_about(ctx.origin, wanted.local, wanted.remote);
+    co_return there;
+  }
   EnsuredTwin uncounted{.waits = true};
   // If an entry that it has seen disappeared, the consumer would end the pods that run there.
   if (phase_before == back_off) {

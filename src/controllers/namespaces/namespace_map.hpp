@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "controllers/common/context.hpp"
+#include "controllers/common/home_names.hpp"
 #include "controllers/common/runnable.hpp"
 #include "controllers/namespaces/held_in_twins.hpp"
 #include "kube/runtime/controller.hpp"
@@ -20,7 +21,8 @@ namespace liqo::controllers {
 /// the status, and tried again. One thread.
 class NamespaceMapController final : public Runnable {
  public:
-  explicit NamespaceMapController(Context context);
+  /// `names` outlives this.
+  NamespaceMapController(HomeNames& names, Context context);
 
   asio::awaitable<void> run() override { return controller_.run(); }
   bool has_synced() const override { return controller_.has_synced(); }
@@ -67,7 +69,12 @@ class NamespaceMapController final : public Runnable {
   void enqueue_twin(const std::string& twin);
   void enqueue_marked(std::string_view map_id);
 
+  /// Enqueues the maps of consumers that have a namespace of this name at home, if it is no twin and has come or gone:
+  /// names of home lead into it.
+  void see_own(const kube::Change& ns);
+
   Context context_;
+  const HomeNames& names_;
   kube::InformerHandle maps_, namespaces_, bindings_, bounds_, grants_;
   HeldInTwins held_;
   std::unordered_map<kube::ObjectKey, kube::TimePoint> looked_at_;  ///< when a map was looked at last

@@ -12,6 +12,7 @@
 #include "controllers/common/key_of_many.hpp"
 #include "controllers/common/scopes.hpp"
 #include "controllers/reflection/stale_addresses.hpp"
+#include "core/common/home_names.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/namespaces/belonging.hpp"
@@ -58,6 +59,7 @@ NamespaceOffloadingController::NamespaceOffloadingController(Context context)
                 .synced = [this] { enqueue_all(); }}),
       twins_(maps_, offered_,
              {.changed = [this](const std::string& ns) { enqueue(ns); }, .all_changed = [this] { enqueue_all(); }}),
+      knowing_(virtual_nodes_, [this] { enqueue_all(); }),
       earlier_pods_(context),
       token_right_(context, bindings_),
       controller_(context, {.name = "namespaceoffloading"},
@@ -229,6 +231,7 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
   for (core::TwinState& twin : facts.twins)
     if (const PeerNotices::Notice* notice = notices_.find(twin.map))
       twin.silence = core::without_count(notice->silence.words);
+  if (offloading.pod_strategy() != api::PodOffloadingStrategy::local) add_names(ns_name, facts.twins);
   if (name) {
     facts.remote_name = std::move(*name);
   } else {
@@ -238,6 +241,19 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::extend(kube::
   auto written = co_await write_status(object, facts);
   if (!labelled) co_return std::unexpected(std::move(labelled.error()));
   co_return written;
+}
+
+void NamespaceOffloadingController::add_names(const std::string& ns, std::vector<core::TwinState>& twins) const {
+  for (const core::ReportedTwin& reported : twins_.of(ns)) {
+    const auto twin = std::ranges::find(twins, reported.cluster, &core::TwinState::map);
+    if (twin == twins.end()) continue;
+    twin->names = core::names_not_resolved({.ns = ns,
+                                            .twin = reported.asked,
+                                            .home = context_.settings.cluster_id,
+                                            .provider = reported.cluster,
+                                            .knows_names = knowing_.knows(reported.cluster),
+                                            .words = twin->message});
+  }
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> NamespaceOffloadingController::enter(
@@ -271,11 +287,14 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(
                                                                                 const core::OffloadingFacts& facts) {
   const auto patch = core::plan_offloading_status(offloading, facts, context_.clock.wall());
   if (!patch) co_return kube::Result<void>();
+  const std::string words = core::new_words_about_names(offloading, facts);
   KUBE_CO_TRY(patched, co_await kube::merge_patch(context_.home.api(), *offloadings_, offloading.key(),
                                                   {.body = json::serialize(*patch),
                                                    .phase = "reporting the status",
                                                    .options = {.subresource = "status"}}));
   if (!patched) co_return kube::Result<void>();
+  if (!words.empty())
+    context_.events.warning(*patched, api::kinds::namespace_offloadings, api::reasons::names_not_resolved, words);
   const auto selects_nobody = [](const kube::Object& object) {
     return kube::string_at(object.status(), {"offloadingPhase"}) == api::no_cluster_selected;
   };

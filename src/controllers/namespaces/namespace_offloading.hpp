@@ -12,6 +12,7 @@
 #include "controllers/common/crowd_pause.hpp"
 #include "controllers/common/runnable.hpp"
 #include "controllers/namespaces/earlier_pods.hpp"
+#include "controllers/namespaces/knowing_providers.hpp"
 #include "controllers/namespaces/offered_nodes.hpp"
 #include "controllers/namespaces/reported_twins.hpp"
 #include "controllers/namespaces/token_right.hpp"
@@ -51,6 +52,8 @@ class NamespaceOffloadingController final : public Runnable {
   /// if there is none.
   std::vector<core::TwinState> twin_states(const kube::Object& offloading, const core::NodeSelector* selector,
                                            std::string_view remote_name);
+  /// What pods do not find by names with the namespace in them, at the providers of `facts`.
+  void add_names(const std::string& ns, std::vector<core::TwinState>& twins) const;
   void enqueue(const std::string& ns);
   /// Enqueues all, or those with these selectors: a few at once, and many when CrowdPause allows it.
   void enqueue_all();
@@ -68,6 +71,7 @@ class NamespaceOffloadingController final : public Runnable {
   kube::InformerHandle offloadings_, namespaces_, virtual_nodes_, nodes_, maps_, bindings_;
   OfferedNodes offered_;
   ReportedTwins twins_;
+  KnowingProviders knowing_;
   /// What spread() enqueues: all, those with these selectors, and the namespaces that it has found and not reached yet.
   bool is_all_due_ = false;
   std::set<std::string> due_selectors_, due_;

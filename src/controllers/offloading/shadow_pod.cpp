@@ -20,7 +20,7 @@ constexpr kube::Duration clock_slack = std::chrono::seconds(5);
 
 }  // namespace
 
-ShadowPodController::ShadowPodController(Context context)
+ShadowPodController::ShadowPodController(const HomeNames& names, Context context)
     : context_(context),
       shadows_(context.home.acquire({.resource = api::kinds::shadow_pods})),
       pods_(context.home.acquire(scope_of_consumer_pods())),
@@ -29,7 +29,7 @@ ShadowPodController::ShadowPodController(Context context)
       consumers_(context),
       shadow_writer_(context, consumers_, memories_),
       pod_writer_(context, bounded_, memories_),
-      maker_(context, consumers_, bounded_, shadow_writer_, memories_),
+      maker_(context, {.consumers = consumers_, .names = names, .bounded = bounded_}, shadow_writer_, memories_),
       controller_(
           context,
           {.name = "shadowpod", .limits = {.workers = 128, .workers_per_group = 64}, .fill = [this] { enqueue_all(); }},

@@ -20,7 +20,8 @@ namespace liqo::controllers {
 /// durable record of what has run: a restart at any moment neither runs a pod twice nor forgets one. One thread.
 class ShadowPodController final : public Runnable {
  public:
-  explicit ShadowPodController(Context context);
+  /// `names` outlives this.
+  ShadowPodController(const HomeNames& names, Context context);
 
   asio::awaitable<void> run() override;
   bool has_synced() const override { return controller_.has_synced(); }

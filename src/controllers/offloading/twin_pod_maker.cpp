@@ -5,6 +5,7 @@
 
 #include "controllers/common/scopes.hpp"
 #include "core/namespaces/twin_pod_bounds.hpp"
+#include "core/offloading/home_searches.hpp"
 #include "core/offloading/left_out.hpp"
 #include "core/offloading/lost_fields.hpp"
 #include "core/offloading/order.hpp"
@@ -26,17 +27,19 @@ constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
 
 }  // namespace
 
-TwinPodMaker::TwinPodMaker(Context context, TwinConsumers& consumers, BoundedTwins& bounded, ShadowPodWriter& writer,
-                           OrderMemories& memories)
+TwinPodMaker::TwinPodMaker(Context context, Twins twins, ShadowPodWriter& writer, OrderMemories& memories)
     : context_(context),
-      consumers_(consumers),
-      bounded_(bounded),
+      consumers_(twins.consumers),
+      names_(twins.names),
+      bounded_(twins.bounded),
       writer_(writer),
       memories_(memories),
       topology_(context),
       pods_(context.home.acquire(scope_of_consumer_pods())) {}
 
 asio::awaitable<TwinPodMaker::Made> TwinPodMaker::make(const kube::Object& shadow, kube::Object& pod) {
+  if (names_.is_coming()) co_return Made{.outcome = Outcome::again_after(cache_pause)};
+  add_names(pod);
   if (auto end = co_await bound(shadow, pod)) co_return Made{.outcome = std::move(*end)};
   if (!topology_.note(pod)) co_return Made{.outcome = Outcome::again_after(cache_pause)};
   const kube::ObjectKey key = shadow.key();
@@ -71,6 +74,17 @@ asio::awaitable<TwinPodMaker::Made> TwinPodMaker::make(const kube::Object& shado
     co_return Made{.outcome = Outcome::done(), .foreign = std::move(*live)};
   pods_->observe(std::move(*live));
   co_return Made{.outcome = Outcome::again_after(0ms)};
+}
+
+void TwinPodMaker::add_names(kube::Object& pod) {
+  const std::string consumer = names_.consumer_in(std::string(pod.ns()));
+  if (consumer.empty()) return;
+  const std::string left_out = core::add_home_searches(pod.mutable_spec(), pod.ns(), consumer);
+  if (left_out.empty()) return;
+  std::vector<std::string> things = core::read_left_out(pod.annotation(api::annotations::left_out));
+  // A list that is full loses its end.
+  things.insert(things.begin(), left_out);
+  pod.set_annotation(api::annotations::left_out, core::forge_left_out(things));
 }
 
 asio::awaitable<std::optional<Outcome>> TwinPodMaker::bound(const kube::Object& shadow, kube::Object& pod) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controllers/common/context.hpp"
+#include "controllers/common/home_names.hpp"
 #include "controllers/offloading/bounded_twins.hpp"
 #include "controllers/offloading/order_memories.hpp"
 #include "controllers/offloading/shadow_pod_writer.hpp"
@@ -25,9 +26,14 @@ class TwinPodMaker {
   /// The pause before a cache that was started just now is looked at again.
   static constexpr std::chrono::milliseconds cache_pause{200};
 
-  /// All but `context` outlive this.
-  TwinPodMaker(Context context, TwinConsumers& consumers, BoundedTwins& bounded, ShadowPodWriter& writer,
-               OrderMemories& memories);
+  /// What decides about Pods in a twin. They outlive the maker.
+  struct Twins {
+    TwinConsumers& consumers;
+    const HomeNames& names;
+    BoundedTwins& bounded;
+  };
+  /// `writer` and `memories` outlive this.
+  TwinPodMaker(Context context, Twins twins, ShadowPodWriter& writer, OrderMemories& memories);
 
   /// The result of making a Pod.
   struct Made {
@@ -39,6 +45,8 @@ class TwinPodMaker {
   asio::awaitable<Made> make(const kube::Object& shadow, kube::Object& pod);
 
  private:
+  /// Lets the Pod look up the names of its home, if its twin is to.
+  void add_names(kube::Object& pod);
   /// Nothing if the Pod may be sent; otherwise the Outcome that ends the reconcile.
   asio::awaitable<std::optional<kube::Outcome>> bound(const kube::Object& shadow, kube::Object& pod);
   /// Waits with a Pod in a bounded twin until the pods there are counted.
@@ -51,6 +59,7 @@ class TwinPodMaker {
 
   Context context_;
   TwinConsumers& consumers_;
+  const HomeNames& names_;
   BoundedTwins& bounded_;
   ShadowPodWriter& writer_;
   OrderMemories& memories_;

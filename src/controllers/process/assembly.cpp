@@ -1,5 +1,6 @@
 #include "controllers/process/assembly.hpp"
 
+#include "controllers/common/home_names.hpp"
 #include "controllers/namespaces/namespace_map.hpp"
 #include "controllers/namespaces/namespace_offloading.hpp"
 #include "controllers/namespaces/network_policy_notices.hpp"
@@ -30,7 +31,9 @@ namespace liqo::controllers {
 std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect,
                                                         ProviderBudgets& budgets, quota::QuotaLedger* ledger) {
   std::vector<std::unique_ptr<Runnable>> made;
-  made.push_back(std::make_unique<ShadowPodController>(context));
+  auto home_names = std::make_unique<HomeNames>(context);
+  HomeNames& names = *home_names;
+  made.push_back(std::make_unique<ShadowPodController>(names, context));
   made.push_back(std::make_unique<ShadowEndpointSliceController>(context));
   if (context.settings.nodes.node_failures) made.push_back(std::make_unique<NodeFailureController>(context));
   made.push_back(std::make_unique<UnaccountedPods>(context));
@@ -39,7 +42,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<NamespaceOffloadingController>(context));
   made.push_back(std::make_unique<NetworkPolicyNotices>(context));
   made.push_back(std::make_unique<StaleAddresses>(context));
-  made.push_back(std::make_unique<NamespaceMapController>(context));
+  made.push_back(std::make_unique<NamespaceMapController>(names, context));
   made.push_back(std::make_unique<TwinPodBounds>(context));
   made.push_back(std::make_unique<PodLabelController>(context));
   made.push_back(std::make_unique<WaitingPods>(context));
@@ -60,9 +63,10 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   // Slices, from the request to the Quota and the VirtualNode.
   made.push_back(std::make_unique<LocalResourceSliceController>(*namespaces, *keys, context));
   made.push_back(std::make_unique<SliceIdentityController>(*namespaces, context));
-  made.push_back(std::make_unique<SliceGrantController>(*namespaces, context, ledger));
+  made.push_back(std::make_unique<SliceGrantController>(*namespaces, names, context, ledger));
   made.push_back(std::make_unique<VirtualNodeCreator>(*namespaces, budgets, context));
 
+  made.push_back(std::move(home_names));
   made.push_back(std::move(keys));
   made.push_back(std::move(namespaces));
   return made;

@@ -17,9 +17,9 @@ class QuotaLedger;
 namespace liqo::controllers {
 
 /// Makes one controller of each kind. `ledger` knows what pods hold of their Quotas, and is null if Quotas are not
-/// enforced. The controllers of peers and slices refer to one or both of the last two, the keys and the tenant
-/// namespaces; ForeignClusterController refers only to the Replicator. No controller may run while they are destroyed.
-/// `budgets` and the objects that `context` refers to outlive them.
+/// enforced. Controllers refer to some of the last three, the names of home, the keys and the tenant namespaces;
+/// ForeignClusterController refers only to the Replicator. No controller may run while they are destroyed. `budgets`
+/// and the objects that `context` refers to outlive them.
 std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const ConnectProvider& connect,
                                                         ProviderBudgets& budgets, quota::QuotaLedger* ledger);
 

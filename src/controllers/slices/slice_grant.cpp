@@ -55,9 +55,11 @@ bool is_ours(std::string_view reason) {
 
 }  // namespace
 
-SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context context, quota::QuotaLedger* ledger)
+SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, HomeNames& names, Context context,
+                                           quota::QuotaLedger* ledger)
     : context_(std::move(context)),
       namespaces_(namespaces),
+      names_(names),
       slices_(context_.home.acquire({.resource = api::kinds::resource_slices})),
       tenants_(context_.home.acquire({.resource = api::kinds::tenants})),
       quotas_(context_.home.acquire({.resource = api::kinds::quotas})),
@@ -93,6 +95,9 @@ SliceGrantController::SliceGrantController(TenantNamespaces& namespaces, Context
       all);
   controller_.watch(config_, [this](const kube::ObjectKey&) { read_policy(); }, [this] { read_policy(); });
   namespaces_.watched_by(controller_, slices_);
+  names.subscribe([this] {
+    for (const kube::ObjectKey& key : incoming_) enqueue(key);
+  });
   if (ledger_) usage_reader_ = ledger_->on_usage_change([this] { see_use(); });
   read_policy();
 }
@@ -523,7 +528,10 @@ asio::awaitable<Outcome> SliceGrantController::answer(const Snapshot& snapshot) 
   if (const kube::Duration wait = quiet_time(snapshot); wait > 0ms) co_return Outcome::again_after(wait);
   if (!is_reported || !is_denied) {
     const json::array classes = storage_classes();
-    const core::SliceOffer offer{.policy = policy_, .storage_classes = classes, .platform = platforms_.common()};
+    const core::SliceOffer offer{.policy = policy_,
+                                 .storage_classes = classes,
+                                 .platform = platforms_.common(),
+                                 .home_names = names_.are_on_for(snapshot.peer)};
     if (auto patch = core::plan_slice_status(snapshot.slice, snapshot.plan, offer, context_.clock.wall())) {
       auto written = co_await write_status(snapshot.slice, std::move(*patch));
       if (!written) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "controllers/common/home_names.hpp"
 #include "controllers/peering/tenant_namespace.hpp"
 #include "controllers/slices/node_platforms.hpp"
 #include "controllers/slices/shared_capacity.hpp"
@@ -29,7 +30,8 @@ namespace liqo::controllers {
 class SliceGrantController final : public Runnable {
  public:
   /// `ledger`, which outlives this, knows what pods hold; null: Quotas are not enforced, and only grants are bounded.
-  SliceGrantController(TenantNamespaces& namespaces, Context context, quota::QuotaLedger* ledger);
+  /// `names` outlives it, too.
+  SliceGrantController(TenantNamespaces& namespaces, HomeNames& names, Context context, quota::QuotaLedger* ledger);
   ~SliceGrantController() override;
 
   asio::awaitable<void> run() override { return controller_.run(); }
@@ -123,6 +125,7 @@ class SliceGrantController final : public Runnable {
 
   Context context_;
   TenantNamespaces& namespaces_;
+  const HomeNames& names_;
   kube::InformerHandle slices_, tenants_, quotas_, config_, storage_classes_;
   core::ReadPolicy policy_;
   bool has_policy_ = false;  ///< `policy_` is that of the ConfigMap, and not of the flags alone

@@ -49,7 +49,9 @@ TwinCondition ready_condition(const TwinState& twin, const OffloadingFacts& fact
     if (!why.empty()) message += ": " + why;
     return {"Ready", false, "CreationLoopBackOff", std::move(message)};
   }
-  if (twin.phase == "Accepted") return {"Ready", true, "NamespaceCreated", "the twin namespace is there"};
+  if (twin.phase == "Accepted")
+    return {"Ready", true, "NamespaceCreated",
+            "the twin namespace is there" + (twin.names.empty() ? "" : "; " + twin.names)};
   if (!twin.silence.empty())
     return {"Ready", false, "Creating", "the twin namespace is not there yet: " + twin.silence};
   return {"Ready", false, "Creating", "the twin namespace is being created"};
@@ -115,6 +117,23 @@ std::optional<json::object> plan_offloading_status(const kube::Object& object, c
   if (changes.empty()) return std::nullopt;
   return json::object{{"metadata", json::object{{"resourceVersion", object.resource_version()}}},
                       {"status", std::move(changes)}};
+}
+
+std::string new_words_about_names(const kube::Object& offloading, const OffloadingFacts& facts) {
+  std::string words;
+  if (offloading.is_deleting()) return words;
+  for (const TwinState& twin : facts.twins) {
+    if (twin.names.empty()) continue;
+    const TwinCondition ready = ready_condition(twin, facts);
+    if (!ready.holds) continue;
+    const json::array& before = kube::array_at(api::NamespaceOffloading(offloading).conditions(), {twin.map});
+    const bool is_said = std::ranges::any_of(before, [&](const json::value& condition) {
+      return kube::string_at(condition, {"type"}) == ready.type &&
+             kube::string_at(condition, {"message"}) == ready.message;
+    });
+    if (!is_said) words += (words.empty() ? "" : "; ") + twin.names;
+  }
+  return words;
 }
 
 bool is_withdrawn(const OffloadingFacts& facts) {

@@ -21,6 +21,8 @@ struct TwinState {
   bool is_crowded_out = false;  ///< the map is full and does not ask for this twin
   /// Why a twin that is not required stays, or keeps the required one from taking its place; "" = no twin does.
   std::string held = {};
+  /// What the pods there do not find by names with the namespace in them, a sentence; "" = nothing.
+  std::string names = {};
   std::string silence = {};  ///< what is reported of a provider that does not act, a sentence; "" = nothing
 };
 
@@ -35,6 +37,9 @@ struct OffloadingFacts {
 /// transition time changes only with the status of its condition.
 std::optional<kube::json::object> plan_offloading_status(const kube::Object& offloading, const OffloadingFacts& facts,
                                                          kube::WallTime now);
+/// What pods do not find at any provider whose twin is ready, and the status has not said before: the text of an Event,
+/// "" = nothing. Said once, because the status says it from then on.
+std::string new_words_about_names(const kube::Object& offloading, const OffloadingFacts& facts);
 /// Whether a NamespaceOffloading that is being deleted may go: no twin is asked for or left, apart from twins that hold
 /// data and stay without it.
 bool is_withdrawn(const OffloadingFacts& facts);

@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t max_annotation = 4'096;
 
 constexpr std::string_view field_mark = "field ", topology_mark = "nodes with label ";
+constexpr std::string_view names_mark =
+    "names of its home, because with them its dnsConfig would have too many searches";
 
 /// How many of the things begin so.
 std::size_t count_marked(std::span<const std::string> things, std::string_view mark) {
@@ -57,6 +59,8 @@ std::string left_out_priority_class(std::string_view name) { return "priority cl
 
 std::string left_out_field(std::string_view path) { return std::string(field_mark) + std::string(path); }
 
+std::string left_out_names() { return std::string(names_mark); }
+
 std::vector<std::string> left_out_of(const kube::Object& local, const kube::Object& remote) {
   std::vector<std::string> things = read_left_out(remote.annotation(api::annotations::left_out));
   if (!things.empty())
@@ -76,18 +80,19 @@ std::vector<std::string> left_out_of(const kube::Object& local, const kube::Obje
 }
 
 std::string describe_left_out(std::span<const std::string> things, std::string_view provider) {
-  const std::size_t fields = count_marked(things, field_mark), keys = count_marked(things, topology_mark);
+  const std::size_t fields = count_marked(things, field_mark), keys = count_marked(things, topology_mark),
+                    names = count_marked(things, names_mark);
   std::string words = "cluster " + std::string(provider) + " runs the pod without: " + kube::join(things, ", ");
   if (fields > 0)
     words +=
         "; its API server did not store the fields, as with an older Kubernetes, a feature that is off or a webhook "
         "there";
   if (keys > 0) words += "; none of its nodes has such a label, so pods are not spread or put together by it there";
-  if (fields + keys < things.size())
+  if (fields + keys + names < things.size())
     words += std::string("; its administrator can allow ") +
-             (keys > 0     ? "the rest"
-              : fields > 0 ? "what is no field"
-                           : "them") +
+             (keys + names > 0 ? "the rest"
+              : fields > 0     ? "what is no field"
+                               : "them") +
              " in the policy of this cluster";
   return words;
 }

@@ -29,6 +29,9 @@ std::string left_out_priority_class(std::string_view name);
 /// The name of a field that the provider's API server did not store (core/offloading/lost_fields.hpp).
 std::string left_out_field(std::string_view path);
 
+/// The names of the consumer's namespaces, which the pod does not look up (core/offloading/home_searches.hpp).
+std::string left_out_names();
+
 /// What the provider's Pod lacks of the pod at home: what its annotation names, the PriorityClass if the Pod has none,
 /// because some versions of a provider do not note that, and topology keys that no node there has
 /// (`unmet_topology_keys`). An annotation that the pod itself reads is not missing: it travels in another way

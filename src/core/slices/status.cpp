@@ -4,7 +4,9 @@
 
 #include "core/common/declared_features.hpp"
 #include "core/common/difference.hpp"
+#include "core/common/home_names.hpp"
 #include "core/common/set_or_erase.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/api/names.hpp"
 #include "liqo/api/resource_slice.hpp"
 
@@ -35,8 +37,11 @@ json::array offered(const std::vector<OfferedClass>& classes, std::string_view n
   return out;
 }
 
-json::object node_labels(const SlicePolicy& policy, const Platform* platform, const json::object& shown) {
+json::object node_labels(const SliceOffer& offer, const json::object& shown) {
+  const SlicePolicy& policy = offer.policy;
+  const Platform* platform = offer.platform;
   json::object labels;
+  if (offer.home_names.value_or(knows_names_of_home(shown))) labels[api::labels::home_names] = "true";
   for (const auto& [key, said] :
        {std::pair<std::string_view, std::string Platform::*>{"kubernetes.io/os", &Platform::os},
         {"kubernetes.io/arch", &Platform::architecture},
@@ -92,7 +97,7 @@ std::optional<json::object> plan_slice_status(const kube::Object& slice, const G
     if (policy.is_known(policy_settings::load_balancers))
       set_or_erase(status, "loadBalancerClasses", offered(policy.load_balancer_classes, "loadBalancerClassName"));
     if (policy.is_known(policy_settings::labels))
-      set_or_erase(status, "nodeLabels", node_labels(policy, offer.platform, kube::object_at(status, {"nodeLabels"})));
+      set_or_erase(status, "nodeLabels", node_labels(offer, kube::object_at(status, {"nodeLabels"})));
   }
   set_condition(slice, status,
                 {.type = conditions::resources,

@@ -19,6 +19,8 @@ struct SliceOffer {
   const ReadPolicy& policy;
   const kube::json::array& storage_classes;  ///< offered_storage_classes()
   const Platform* platform = nullptr;        ///< null = not known yet: the labels that are shown stay
+  /// Whether pods here resolve names of their home (core/common/home_names.hpp); nothing = not known yet.
+  std::optional<bool> home_names = false;
 };
 
 /// The merge patch, with the resourceVersion, by which the slice's status shows the plan; nothing if it does so

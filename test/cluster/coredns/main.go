@@ -10,9 +10,10 @@ import (
 	_ "github.com/coredns/coredns/plugin/kubernetes"
 	_ "github.com/coredns/coredns/plugin/loadbalance"
 	_ "github.com/coredns/coredns/plugin/ready"
+	_ "github.com/coredns/coredns/plugin/rewrite"
 )
 
 func main() {
-	dnsserver.Directives = []string{"bind", "ready", "errors", "loadbalance", "kubernetes"}
+	dnsserver.Directives = []string{"bind", "ready", "errors", "loadbalance", "rewrite", "kubernetes"}
 	coremain.Run()
 }

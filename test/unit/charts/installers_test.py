@@ -220,6 +220,7 @@ VALUES = {
         "virtualKubelet": {"extra": {"args": ["--enable-apiserver-support=false"]}},
     },
     "tenants": {"twinNames": ["shop-*", "web"], "cordonSilentTenantsAfter": "720h"},
+    "no names of home": {"homeNames": False},
     "zero as a number": {"cordonSilentTenantsAfter": 0},
     "more arguments": {"extraArgs": ["--log-level=debug", '--node-extra-labels=a="b", c'], "common": {"extraArgs": ["--x"]}},
     "arguments that no value gives": {

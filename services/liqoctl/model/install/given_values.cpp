@@ -52,6 +52,7 @@ constexpr Shown in_arguments[] = {
     {"--offload-namespaces-mapping-strategy=", Form::text, "offloading.namespaces.namespaceMappingStrategy"},
     {"--offload-namespaces-to=", Form::list, "offloading.namespaces.clusterSelectors"},
     {"--pod-reflection-workers=", Form::number, "offloading.reflection.pod.workers"},
+    {"--home-names=", Form::truth, "homeNames"},
     {"--cordon-silent-tenants-after=", Form::text, "cordonSilentTenantsAfter"},
 };
 

@@ -192,6 +192,20 @@ def reverse_zone(kubeconfig: Path, address: str, zone: str) -> str:
 """
 
 
+def outside_zone(kubeconfig: Path, address: str, domain: str) -> str:
+    """Names of a domain that is not the cluster's, which a name server would know from elsewhere."""
+    return f"""\
+{domain}:53 {{
+    bind {address}
+    errors
+    kubernetes {domain} {{
+        kubeconfig {kubeconfig}
+        ttl 5
+    }}
+}}
+"""
+
+
 def kubelet_config(
     directory: Path, pki: Path, number: int, cgroup: str, *, address: str, options: Options
 ) -> dict[str, Any]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .cluster import Cluster
 
 _ROLE = "system:coredns"
+_MAP = "coredns"
 _RULES = [
     {"apiGroups": [""], "resources": ["namespaces", "services"], "verbs": ["list", "watch"]},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["list", "watch"]},
@@ -35,6 +36,42 @@ def tell_reverse(cluster: Cluster, other: Cluster, zone: str) -> None:
         corefile.write(components.reverse_zone(_user(other), cluster.address, zone))
     cluster.restart("coredns")
     wait_for(lambda: _ready(cluster), 60, f"the name server of {cluster.name}")
+
+
+def tell_outside(cluster: Cluster, domain: str) -> None:
+    """Makes the name server know names outside of the cluster: `kubernetes.default.svc.<domain>` is the API server."""
+    with (cluster.directory / "Corefile").open("a") as corefile:
+        corefile.write(components.outside_zone(_user(cluster), cluster.address, domain))
+    cluster.restart("coredns")
+    wait_for(lambda: _ready(cluster), 60, f"the name server of {cluster.name}")
+
+
+def publish(cluster: Cluster) -> str:
+    """Makes the ConfigMap with the Corefile, as where CoreDNS runs in pods, and returns its text."""
+    text = (cluster.directory / "Corefile").read_text()
+    body = {"kind": "ConfigMap", "metadata": {"name": _MAP}, "data": {"Corefile": text}}
+    cluster.api.apply("configmaps", "kube-system", body)
+    return text
+
+
+def published(cluster: Cluster) -> str:
+    """The text of that ConfigMap."""
+    return cluster.api.get("configmaps", "kube-system", _MAP)["data"]["Corefile"]
+
+
+def take(cluster: Cluster) -> None:
+    """Makes the name server read that ConfigMap, as a kubelet and the plugin reload would within two minutes."""
+    (cluster.directory / "Corefile").write_text(published(cluster))
+    cluster.restart("coredns")
+    wait_for(lambda: _ready(cluster), 60, f"the name server of {cluster.name}")
+
+
+def asked_by_processes(cluster: Cluster) -> None:
+    """Makes the processes of the cluster that start from now on ask its name server, as its pods do."""
+    resolv = cluster.directory / "resolv.conf"
+    resolv.write_text(f"nameserver {cluster.address}\n")
+    mounted = cluster.space.start("resolv", ["mount", "--bind", resolv, "/etc/resolv.conf"]).wait(10)
+    assert mounted == 0, f"the file was not mounted: {mounted}"
 
 
 def _user(cluster: Cluster) -> Path:

@@ -310,6 +310,25 @@ TEST_CASE("a twin that stays for its data is told of, and holds up nothing") {
   CHECK_FALSE(is_withdrawn({"r", "", {held}}));
 }
 
+TEST_CASE("names that do not resolve are told where the twin is ready, and once") {
+  OffloadingFacts facts{"r", "", {{"a", true, "Accepted"}, {"b", true, ""}, {"c", true, "Accepted"}}};
+  for (TwinState& twin : facts.twins) twin.names = "no names in " + twin.map;
+  CHECK(new_words_about_names(offloading(), facts) == "no names in a; no names in c");
+  const kube::Object after = told(offloading(), facts);
+  CHECK(message(after, "a", 1) == "the twin namespace is there; no names in a");
+  CHECK(message(after, "b", 1) == "the twin namespace is being created");
+  CHECK(new_words_about_names(after, facts).empty());
+  facts.twins[1].phase = "Accepted";
+  CHECK(new_words_about_names(after, facts) == "no names in b");
+  facts.twins[0].names.clear();
+  facts.twins[1].names.clear();
+  CHECK(message(told(after, facts), "a", 1) == "the twin namespace is there");
+  CHECK(new_words_about_names(after, facts).empty());
+  facts.twins[2].names = "others";
+  CHECK(new_words_about_names(after, facts) == "others");
+  CHECK(new_words_about_names(deleting(after), facts).empty());
+}
+
 TEST_CASE("the messages are those that Liqo's users know, and the provider's reason follows") {
   OffloadingFacts facts{"r",
                         "",

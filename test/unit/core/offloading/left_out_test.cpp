@@ -30,6 +30,14 @@ TEST_CASE("fields that a server has dropped are told apart from what its adminis
   CHECK(both.ends_with("; its administrator can allow what is no field in the policy of this cluster"));
 }
 
+TEST_CASE("names that a pod does not look up are nothing that an administrator could allow") {
+  const std::string names = left_out_names();
+  CHECK(names.size() <= max_left_out_text);
+  CHECK(describe_left_out(Texts{names}, "milan") == "cluster milan runs the pod without: " + names);
+  CHECK(describe_left_out(Texts{"annotation a.b/c", names}, "milan")
+            .ends_with("; its administrator can allow the rest in the policy of this cluster"));
+}
+
 TEST_CASE("the priority class of a pod at home is missed where the pod that runs has none") {
   constexpr std::string_view high = R"({"priorityClassName": "high"})";
   const struct {

@@ -214,6 +214,22 @@ TEST_CASE("an accepted slice shows what is granted and offered; a denied one kee
     CHECK_FALSE(plan_slice_status(shown, silent, {.policy = policy, .storage_classes = {}}, at()).has_value());
 }
 
+TEST_CASE("consumers are told whether their pods find names of home here, and nothing new while that is not known") {
+  const ReadPolicy policy;
+  kube::Object shown = slice();
+  const auto label_after = [&](std::optional<bool> home_names) {
+    const auto patch = plan_slice_status(shown, accepted(R"({"cpu": "8"})"),
+                                         {.policy = policy, .storage_classes = {}, .home_names = home_names}, at());
+    if (patch) apply(shown.tree(), *patch);
+    return std::string(kube::string_at(shown.status(), {"nodeLabels", "liqo.io/home-names"}));
+  };
+  CHECK(label_after(std::nullopt).empty());
+  CHECK(label_after(true) == "true");
+  CHECK(label_after(std::nullopt) == "true");
+  CHECK(label_after(false).empty());
+  CHECK_FALSE(shown.status().contains("nodeLabels"));
+}
+
 TEST_CASE("consumers are told what the machines are, where they agree and the operator says nothing else") {
   const Platform arm{.os = "", .architecture = "arm64"}, windows{.os = "windows", .architecture = "amd64"}, mixed;
   const Platform able{.os = "", .architecture = "", .features = {"A", "B"}, .features_left_out = {"C/d"}};
