@@ -73,6 +73,7 @@ class Reviews {
   asio::awaitable<Answer> validate_service(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_ingress(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_claim(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_disruption_budget(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_quota(const Request& request, const Hold& hold);
   /// Checks an object of a consumer of which only the size matters.
   asio::awaitable<Answer> validate_twin_object(const Request& request, const Hold& hold);

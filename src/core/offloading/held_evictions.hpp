@@ -1,0 +1,43 @@
+// How long a consumer's PodDisruptionBudgets hold the drains of nodes of this cluster, the provider's.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/offloading/disruption_budget.hpp"
+
+namespace liqo::core {
+
+/// Since when the node has been cordoned, by the taint that Kubernetes gives it; `seen_at` if that has no time.
+/// Nothing: it is not cordoned.
+std::optional<kube::WallTime> cordoned_since(const kube::Object& node, kube::WallTime seen_at);
+
+/// The cordoned nodes of this cluster, and since when.
+using CordonedNodes = std::map<std::string, kube::WallTime, std::less<>>;
+
+/// A twin whose pods are on cordoned nodes.
+struct HeldTwin {
+  PodNames wanted;                    ///< ready pods on cordoned nodes: to be evicted
+  PodNames late;                      ///< pods on nodes that have been cordoned for too long
+  std::string late_node;              ///< one of these nodes
+  std::optional<kube::WallTime> due;  ///< when a pod becomes late
+};
+
+/// Finds the pods of a twin that are to be evicted. Pods that are being deleted or have finished do not count.
+HeldTwin find_held(const std::vector<kube::Object>& pods, const CordonedNodes& cordoned, std::chrono::seconds max_block,
+                   kube::WallTime now);
+
+/// The value of `api::annotations::evictions_wanted` for pods of the twin that the copy selects, at most 32 of them.
+std::string wanted_by(const kube::Object& copy, const std::vector<kube::Object>& pods, const PodNames& wanted);
+/// Whether the copy selects one of the pods with these names.
+bool holds_one(const kube::Object& copy, const std::vector<kube::Object>& pods, const PodNames& names);
+
+/// Why a budget in a twin of that consumer is none that holds for a bounded time; "" if it is one. What would outlive
+/// its removal, or block evictions of unhealthy pods, is none.
+std::string why_no_copy(const kube::Object& copy, std::string_view consumer);
+
+}  // namespace liqo::core
