@@ -21,13 +21,6 @@ using kube::Outcome;
 namespace json = kube::json;
 using api::kinds::disruption_budgets;
 
-json::object annotation_patch(const kube::Object& object, std::string_view key, json::value value) {
-  json::object annotations;
-  annotations[key] = std::move(value);
-  // The UID as precondition: a successor of the same name is another object.
-  return {{"metadata", json::object{{"uid", object.uid()}, {"annotations", std::move(annotations)}}}};
-}
-
 }  // namespace
 
 BudgetHolds::BudgetHolds(Context context)
@@ -101,10 +94,14 @@ asio::awaitable<Outcome> BudgetHolds::reconcile(kube::WorkKey key) {
   const std::string consumer(core::consumer_of_twin(*twin));
   const auto max_block = consumers_.policy_of(name).max_block;
   std::vector<kube::Object> pods, copies;
-  if (!cordoned_.empty())
+  bool is_wanted = false;
+  for (kube::Object& copy : budgets_->objects_in(name)) {
+    if (copy.is_deleting()) continue;
+    is_wanted = is_wanted || copy.has_annotation(api::annotations::evictions_wanted);
+    copies.push_back(std::move(copy));
+  }
+  if (!cordoned_.empty() || is_wanted)
     for (kube::Object& pod : pods_->objects_in(name)) pods.push_back(std::move(pod));
-  for (kube::Object& copy : budgets_->objects_in(name))
-    if (!copy.is_deleting()) copies.push_back(std::move(copy));
   const kube::WallTime now = context_.clock.wall();
   const core::HeldTwin held = core::find_held(pods, cordoned_, max_block.value_or(0s), now);
 
@@ -115,8 +112,9 @@ asio::awaitable<Outcome> BudgetHolds::reconcile(kube::WorkKey key) {
       KUBE_CO_TRYV(co_await remove(std::move(copy)));
     } else if (core::holds_one(copy, pods, held.late)) {
       lifted.push_back(std::move(copy));
-    } else {
-      KUBE_CO_TRYV(co_await say_wanted(copy, core::wanted_by(copy, pods, held.wanted)));
+    } else if (const auto patch = core::wanted_patch(copy, pods, held.wanted)) {
+      KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *budgets_, copy.key(),
+                                              {.body = json::serialize(*patch), .phase = "asking for evictions"}));
     }
   }
   // The mark comes first: otherwise a copy might come back before it.
@@ -141,21 +139,14 @@ asio::awaitable<kube::Result<void>> BudgetHolds::remove(kube::Object copy) {
 }
 
 asio::awaitable<kube::Result<void>> BudgetHolds::mark(kube::Object twin, bool is_lifted) {
-  json::value value = is_lifted ? json::value(kube::format_time(context_.clock.wall())) : json::value(nullptr);
+  json::object annotations;
+  annotations[api::annotations::budgets_lifted] =
+      is_lifted ? json::value(kube::format_time(context_.clock.wall())) : json::value(nullptr);
+  // The UID as precondition: a successor of the same name is another twin.
+  const json::object patch{{"metadata", json::object{{"uid", twin.uid()}, {"annotations", std::move(annotations)}}}};
   KUBE_CO_TRYV(co_await kube::merge_patch(
       context_.home.api(), *namespaces_, twin.key(),
-      {.body = json::serialize(annotation_patch(twin, api::annotations::budgets_lifted, std::move(value))),
-       .phase = "marking the twin whose budgets held a drain for too long"}));
-  co_return kube::Result<void>();
-}
-
-asio::awaitable<kube::Result<void>> BudgetHolds::say_wanted(kube::Object copy, std::string wanted) {
-  if (copy.annotation(api::annotations::evictions_wanted) == wanted) co_return kube::Result<void>();
-  json::value value = wanted.empty() ? json::value(nullptr) : json::value(wanted);
-  KUBE_CO_TRYV(co_await kube::merge_patch(
-      context_.home.api(), *budgets_, copy.key(),
-      {.body = json::serialize(annotation_patch(copy, api::annotations::evictions_wanted, std::move(value))),
-       .phase = "asking for evictions"}));
+      {.body = json::serialize(patch), .phase = "marking the twin whose budgets held a drain for too long"}));
   co_return kube::Result<void>();
 }
 

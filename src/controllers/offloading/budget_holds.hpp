@@ -39,7 +39,6 @@ class BudgetHolds final : public Runnable {
   asio::awaitable<kube::Result<void>> remove(kube::Object copy);
   /// Sets or removes the mark on a twin.
   asio::awaitable<kube::Result<void>> mark(kube::Object twin, bool is_lifted);
-  asio::awaitable<kube::Result<void>> say_wanted(kube::Object copy, std::string wanted);
   void report_lifted(const kube::Object& twin, const std::string& node, std::chrono::seconds max_block);
 
   Context context_;

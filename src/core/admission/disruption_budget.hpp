@@ -1,4 +1,4 @@
-// What a consumer's PodDisruptionBudgets may be, which could hold the drains of nodes.
+// The rule for PodDisruptionBudgets of consumers, which could hold the drains of nodes.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// PodDisruptionBudgets of home at one provider: what the copy of one says, and which evictions the provider gets.
+// PodDisruptionBudgets of home at one provider: the number in a copy, and the evictions that the provider gets.
 #pragma once
 
 #include <cstdint>

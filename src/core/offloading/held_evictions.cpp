@@ -5,6 +5,7 @@
 #include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/k8s/selector.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/labels.hpp"
 
 namespace liqo::core {
@@ -62,6 +63,26 @@ std::string wanted_by(const kube::Object& copy, const std::vector<kube::Object>&
   std::vector<std::string> names = selected(copy, pods, wanted);
   if (names.size() > max_wanted) names.resize(max_wanted);
   return kube::join(names, ",");
+}
+
+std::optional<kube::json::object> wanted_patch(const kube::Object& copy, const std::vector<kube::Object>& pods,
+                                               const PodNames& wanted) {
+  const std::string names = wanted_by(copy, pods, wanted);
+  if (copy.annotation(api::annotations::evictions_wanted) == names) return std::nullopt;
+  kube::json::object annotations;
+  annotations[api::annotations::evictions_wanted] =
+      names.empty() ? kube::json::value(nullptr) : kube::json::value(names);
+  // The version as precondition: home may have written another number.
+  kube::json::object patch{{"metadata", kube::json::object{{"uid", copy.uid()},
+                                                           {"resourceVersion", copy.resource_version()},
+                                                           {"annotations", std::move(annotations)}}}};
+  if (!names.empty()) return patch;
+  PodNames all;
+  for (const kube::Object& pod : pods)
+    if (!is_over(pod)) all.emplace(pod.name());
+  const auto count = std::ssize(selected(copy, pods, all));
+  if (kube::int_at(copy.spec(), {"minAvailable"}) < count) patch["spec"] = kube::json::object{{"minAvailable", count}};
+  return patch;
 }
 
 bool holds_one(const kube::Object& copy, const std::vector<kube::Object>& pods, const PodNames& names) {

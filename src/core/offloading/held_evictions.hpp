@@ -1,4 +1,4 @@
-// How long a consumer's PodDisruptionBudgets hold the drains of nodes of this cluster, the provider's.
+// The drains of this cluster, a provider, and the PodDisruptionBudgets of consumers that hold them.
 #pragma once
 
 #include <chrono>
@@ -33,6 +33,10 @@ HeldTwin find_held(const std::vector<kube::Object>& pods, const CordonedNodes& c
 
 /// The value of `api::annotations::evictions_wanted` for pods of the twin that the copy selects, at most 32 of them.
 std::string wanted_by(const kube::Object& copy, const std::vector<kube::Object>& pods, const PodNames& wanted);
+/// The merge patch with which the copy says so; nothing if it does. If no pods are wanted any more, the copy also keeps
+/// all pods of the twin that it selects: evictions that home has lent end even if liqod of home is away.
+std::optional<kube::json::object> wanted_patch(const kube::Object& copy, const std::vector<kube::Object>& pods,
+                                               const PodNames& wanted);
 /// Whether the copy selects one of the pods with these names.
 bool holds_one(const kube::Object& copy, const std::vector<kube::Object>& pods, const PodNames& names);
 

@@ -1,4 +1,4 @@
-// The provider's half of consumers' budgets: which pods are to be evicted, and for how long a budget holds a drain.
+// The provider's half of consumers' budgets: the pods that are to be evicted, and the time that a budget holds a drain.
 #include "controllers/offloading/budget_holds.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Which PodDisruptionBudgets a consumer may write into its twins.
+// The PodDisruptionBudgets that a consumer may write into its twins.
 #include "core/admission/disruption_budget.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What copies of PodDisruptionBudgets say, and that clusters together never evict more than home allows.
+// The copies of PodDisruptionBudgets, and the proof that clusters together never evict more than home allows.
 #include "core/offloading/disruption_budget.hpp"
 
 #include <doctest/doctest.h>

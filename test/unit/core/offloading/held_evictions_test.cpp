@@ -1,8 +1,9 @@
-// Which pods of a twin are to be evicted, and which budgets hold a drain for too long.
+// The pods of a twin that are to be evicted, and the budgets that hold a drain for too long.
 #include "core/offloading/held_evictions.hpp"
 
 #include <doctest/doctest.h>
 
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -63,6 +64,26 @@ TEST_CASE("ready pods on cordoned nodes are to be evicted, until a node has been
   CHECK(holds_one(copy(), pods, held.late));
   CHECK(!holds_one(copy("web"), pods, held.late));
   CHECK(find_held(pods, {}, 10min, noon).wanted.empty());
+}
+
+TEST_CASE("a copy none of whose pods is wanted any more keeps all of them, also if home is away") {
+  const std::vector<kube::Object> pods{pod("q-0", "open"), pod("q-1", "open"), pod("q-2", "open", false)};
+  kube::Object lent = copy();
+  lent.mutable_metadata()["resourceVersion"] = "7";
+  CHECK(!wanted_patch(lent, pods, {}));
+  const auto asks = wanted_patch(lent, pods, {"q-0"});
+  REQUIRE(asks);
+  CHECK(kube::string_at(*asks, {"metadata", "annotations", api::annotations::evictions_wanted}) == "q-0");
+  CHECK(!asks->contains("spec"));
+  lent.set_annotation(api::annotations::evictions_wanted, "q-0");
+  CHECK(!wanted_patch(lent, pods, {"q-0"}));
+  lent.mutable_spec()["minAvailable"] = 2;
+  const auto ends = wanted_patch(lent, pods, {});
+  REQUIRE(ends);
+  CHECK(kube::int_at(*ends, {"spec", "minAvailable"}) == 3);
+  CHECK(kube::string_at(*ends, {"metadata", "resourceVersion"}) == "7");
+  lent.mutable_spec()["minAvailable"] = 4;
+  CHECK(!wanted_patch(lent, pods, {})->contains("spec"));
 }
 
 TEST_CASE("no more than 32 pods are asked for at a time") {
