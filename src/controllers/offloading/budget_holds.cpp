@@ -106,11 +106,12 @@ asio::awaitable<Outcome> BudgetHolds::reconcile(kube::WorkKey key) {
   const core::HeldTwin held = core::find_held(pods, cordoned_, max_block.value_or(0s), now);
 
   const bool is_marked = twin->has_annotation(api::annotations::budgets_lifted);
+  const core::PodNames contested = core::contested(copies, pods, held.there);
   std::vector<kube::Object> lifted;
   for (kube::Object& copy : copies) {
     if (!max_block || !core::why_no_copy(copy, consumer).empty()) {
       KUBE_CO_TRYV(co_await remove(std::move(copy)));
-    } else if (core::holds_one(copy, pods, held.late)) {
+    } else if (core::holds_one(copy, pods, held.late) || core::holds_one(copy, pods, contested)) {
       lifted.push_back(std::move(copy));
     } else if (const auto patch = core::wanted_patch(copy, pods, held.wanted)) {
       KUBE_CO_TRYV(co_await kube::merge_patch(context_.home.api(), *budgets_, copy.key(),
@@ -118,14 +119,17 @@ asio::awaitable<Outcome> BudgetHolds::reconcile(kube::WorkKey key) {
     }
   }
   // The mark comes first: otherwise a copy might come back before it.
-  const bool is_lifted = max_block && !held.late.empty() && (is_marked || !lifted.empty());
+  const bool is_lifted = max_block && !held.there.empty() && (is_marked || !lifted.empty());
   if (is_lifted != is_marked) {
     KUBE_CO_TRYV(co_await mark(*twin, is_lifted));
   }
   for (kube::Object& copy : lifted) {
     KUBE_CO_TRYV(co_await remove(std::move(copy)));
   }
-  if (!lifted.empty()) report_lifted(*twin, held.late_node, *max_block);
+  if (!lifted.empty() && !contested.empty() && held.late.empty())
+    report_lifted(*twin, held.node, "several of them select pod " + *contested.begin());
+  else if (!lifted.empty())
+    report_lifted(*twin, held.node, "it has been cordoned for more than " + std::to_string(max_block->count()) + " s");
   if (held.due) co_return Outcome::again_after(std::max<kube::Duration>(*held.due - now, 1s));
   co_return Outcome::done();
 }
@@ -150,11 +154,10 @@ asio::awaitable<kube::Result<void>> BudgetHolds::mark(kube::Object twin, bool is
   co_return kube::Result<void>();
 }
 
-void BudgetHolds::report_lifted(const kube::Object& twin, const std::string& node, std::chrono::seconds max_block) {
-  const std::string text = "node " + node + " has been cordoned for more than " + std::to_string(max_block.count()) +
-                           " s, so PodDisruptionBudgets of " + std::string(core::consumer_of_twin(twin)) +
-                           " in namespace " + std::string(twin.name()) +
-                           " hold its drain no longer; they come back once none of its pods is on such a node";
+void BudgetHolds::report_lifted(const kube::Object& twin, const std::string& node, const std::string& why) {
+  const std::string text = "PodDisruptionBudgets of " + std::string(core::consumer_of_twin(twin)) + " in namespace " +
+                           std::string(twin.name()) + " hold the drain of node " + node + " no longer, because " + why +
+                           "; they come back once none of its pods is on a cordoned node";
   context_.events.warning(twin, kube::resources::namespaces, api::reasons::budgets_lifted, text);
   for (const kube::InformerHandle* nodes : {&machines_, &virtual_nodes_})
     if (const auto found = (*nodes)->find({"", node}))

@@ -14,10 +14,10 @@
 namespace liqo::controllers {
 
 /// Says on each copy which of its pods are on cordoned nodes, so that their home lends evictions of them. Removes the
-/// copies that select a pod on a node that has been cordoned for longer than the policy's `maxBlock`, and marks the
-/// twin, so that admission lets none in until no pod of the twin is on such a node; Events on the node and the twin say
-/// so. Removes all copies of consumers whose policy has no `disruptionBudgets`, and budgets that admission would
-/// refuse. One thread.
+/// copies that select a pod on a node that has been cordoned for longer than the policy's `maxBlock`, and those that
+/// select the same pod on a cordoned node, with Events on the node and the twin. A mark on the twin keeps admission
+/// from letting others in until no pod of it is on a cordoned node. Removes all copies of consumers whose policy has no
+/// `disruptionBudgets`, and budgets that admission would refuse. One thread.
 class BudgetHolds final : public Runnable {
  public:
   explicit BudgetHolds(Context context);
@@ -39,7 +39,7 @@ class BudgetHolds final : public Runnable {
   asio::awaitable<kube::Result<void>> remove(kube::Object copy);
   /// Sets or removes the mark on a twin.
   asio::awaitable<kube::Result<void>> mark(kube::Object twin, bool is_lifted);
-  void report_lifted(const kube::Object& twin, const std::string& node, std::chrono::seconds max_block);
+  void report_lifted(const kube::Object& twin, const std::string& node, const std::string& why);
 
   Context context_;
   kube::InformerHandle budgets_, machines_, virtual_nodes_, pods_, namespaces_;

@@ -8,8 +8,8 @@
 
 namespace liqo::core::admission {
 
-/// Rule for a PodDisruptionBudget that the consumer writes into one of its twins: it is refused without
-/// `disruptionBudgets` in the policy, with any other fields than those of copies (`why_no_copy`), and, if it is new,
+/// Rule for a PodDisruptionBudget that the consumer writes into one of its twins. It is refused without
+/// `disruptionBudgets` in the policy, and with other fields than those of copies (`why_no_copy`). A new one is refused
 /// while budgets of the twin have held a drain for as long as they may (`is_lifted`). The number of budgets is bounded
 /// by the ResourceQuota of the twin.
 Answer check_disruption_budget(const Request& request, std::string_view consumer, const PodPolicy& policy,

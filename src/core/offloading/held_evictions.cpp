@@ -47,10 +47,12 @@ HeldTwin find_held(const std::vector<kube::Object>& pods, const CordonedNodes& c
   for (const kube::Object& pod : pods) {
     const auto node = cordoned.find(kube::string_at(pod.spec(), {"nodeName"}));
     if (node == cordoned.end() || is_over(pod)) continue;
+    held.there.emplace(pod.name());
+    if (held.late.empty()) held.node = node->first;
     const kube::WallTime end = node->second + max_block;
     if (end <= now) {
       held.late.emplace(pod.name());
-      held.late_node = node->first;
+      held.node = node->first;
       continue;
     }
     held.due = std::min(held.due.value_or(end), end);
@@ -83,6 +85,19 @@ std::optional<kube::json::object> wanted_patch(const kube::Object& copy, const s
   const auto count = std::ssize(selected(copy, pods, all));
   if (kube::int_at(copy.spec(), {"minAvailable"}) < count) patch["spec"] = kube::json::object{{"minAvailable", count}};
   return patch;
+}
+
+PodNames contested(const std::vector<kube::Object>& copies, const std::vector<kube::Object>& pods,
+                   const PodNames& names) {
+  PodNames once, more;
+  for (const kube::Object& copy : copies)
+    for (std::string& name : selected(copy, pods, names)) {
+      if (!once.contains(name))
+        once.insert(std::move(name));
+      else
+        more.insert(std::move(name));
+    }
+  return more;
 }
 
 bool holds_one(const kube::Object& copy, const std::vector<kube::Object>& pods, const PodNames& names) {

@@ -21,9 +21,10 @@ using CordonedNodes = std::map<std::string, kube::WallTime, std::less<>>;
 
 /// A twin whose pods are on cordoned nodes.
 struct HeldTwin {
-  PodNames wanted;                    ///< ready pods on cordoned nodes: to be evicted
-  PodNames late;                      ///< pods on nodes that have been cordoned for too long
-  std::string late_node;              ///< one of these nodes
+  PodNames there;                     ///< all of these pods
+  PodNames wanted;                    ///< ready ones: to be evicted
+  PodNames late;                      ///< those on nodes that have been cordoned for too long
+  std::string node;                   ///< one of the nodes, that of a late pod if there is one
   std::optional<kube::WallTime> due;  ///< when a pod becomes late
 };
 
@@ -37,6 +38,9 @@ std::string wanted_by(const kube::Object& copy, const std::vector<kube::Object>&
 /// all pods of the twin that it selects: evictions that home has lent end even if liqod of home is away.
 std::optional<kube::json::object> wanted_patch(const kube::Object& copy, const std::vector<kube::Object>& pods,
                                                const PodNames& wanted);
+/// Those of the pods with these names that several copies select: API servers never evict such a pod.
+PodNames contested(const std::vector<kube::Object>& copies, const std::vector<kube::Object>& pods,
+                   const PodNames& names);
 /// Whether the copy selects one of the pods with these names.
 bool holds_one(const kube::Object& copy, const std::vector<kube::Object>& pods, const PodNames& names);
 

@@ -111,6 +111,25 @@ TEST_CASE("copies go where the policy lets budgets hold no longer, and so does w
   CHECK(milan.reaches([&] { return !milan.has(kinds::disruption_budgets, copy_key); }));
 }
 
+TEST_CASE("copies that select the same pod hold no drain") {
+  Holding milan;
+  kube::Object second = *milan.find(kinds::disruption_budgets, copy_key);
+  kube::Object other = kube::Object::make(kinds::disruption_budgets, {"shop-rome", "second"});
+  other.tree()["spec"] = second.spec();
+  other.set_label(api::labels::reflection_origin, "rome");
+  milan.apply(kinds::disruption_budgets, other);
+  milan.pass(1min);
+  CHECK(milan.wanted() == "");
+  milan.cordon(true);
+  CHECK(
+      milan.reaches([&] { return milan.wanted() == "(gone)" && !milan.has(kinds::disruption_budgets, other.key()); }));
+  CHECK(milan.events("DisruptionBudgetsLifted").front().contains("several of them select pod q-0"));
+  milan.pass(5min);
+  CHECK(milan.is_lifted());
+  milan.cordon(false);
+  CHECK(milan.reaches([&] { return !milan.is_lifted(); }));
+}
+
 TEST_CASE("budgets that are no consumer's are left alone") {
   Holding milan;
   kube::Object own = kube::Object::make(kinds::disruption_budgets, {"default", "own"});

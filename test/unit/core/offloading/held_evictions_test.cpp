@@ -57,13 +57,16 @@ TEST_CASE("ready pods on cordoned nodes are to be evicted, until a node has been
   const HeldTwin held = find_held(pods, cordoned, 10min, noon);
   CHECK(held.wanted == PodNames{"q-0"});
   CHECK(held.late == PodNames{"q-3"});
-  CHECK(held.late_node == "old");
+  CHECK(held.node == "old");
+  CHECK(held.there == PodNames{"q-0", "q-2", "q-3"});
   CHECK(held.due == noon + 9min);
   CHECK(wanted_by(copy(), pods, held.wanted) == "q-0");
   CHECK(wanted_by(copy("web"), pods, held.wanted) == "");
   CHECK(holds_one(copy(), pods, held.late));
   CHECK(!holds_one(copy("web"), pods, held.late));
   CHECK(find_held(pods, {}, 10min, noon).wanted.empty());
+  CHECK(contested({copy(), copy("web")}, pods, held.there).empty());
+  CHECK(contested({copy(), copy()}, pods, held.wanted) == PodNames{"q-0"});
 }
 
 TEST_CASE("a copy none of whose pods is wanted any more keeps all of them, also if home is away") {
