@@ -25,7 +25,7 @@ class BudgetHolds final : public Runnable {
   asio::awaitable<void> run() override { return controller_.run(); }
   /// Without the right to read budgets there is nothing to wait for: consumers have none here, either.
   bool has_synced() const override;
-  bool is_busy() const override { return controller_.is_busy(); }
+  bool is_busy() const override { return controller_.has_synced() && controller_.is_busy(); }
 
  private:
   void fill();

@@ -46,15 +46,17 @@ bool is_over(const kube::Object& pod) {
 
 DisruptionBudgets::DisruptionBudgets(std::string cluster, Provider provider, Context context)
     : cluster_(std::move(cluster)),
-      provider_(provider),
+      provider_(std::move(provider)),
       context_(context),
       budgets_(context.home.acquire({.resource = disruption_budgets})),
       nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
       offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
-      controller_(
-          context,
-          {.name = "disruption-budgets", .limits = {.workers = 8, .workers_per_group = 1}, .fill = [this] { fill(); }},
-          [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      controller_(context,
+                  {.name = "disruption-budgets",
+                   .limits = {.workers = 8, .workers_per_group = 1},
+                   .also_ready = provider.may_begin,
+                   .fill = [this] { fill(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_(kube::Log("disruption-budgets").with("cluster", cluster_)) {
   controller_.watch(budgets_, [this](const kube::ObjectKey& key) {
     if (twins_.contains(key.ns)) enqueue(key.ns);
@@ -139,6 +141,11 @@ DisruptionBudgets::Round DisruptionBudgets::look(const Twin& twin, kube::Object 
   return round;
 }
 
+kube::Object DisruptionBudgets::copy_of(const Twin& twin, const Round& round) const {
+  return core::forge_budget_copy(round.budget, {.local = context_.settings.cluster_id, .remote = cluster_}, twin.remote,
+                                 round.plan.min_available);
+}
+
 asio::awaitable<Outcome> DisruptionBudgets::reconcile(kube::WorkKey key) {
   const auto found = twins_.find(key.object.ns);
   if (found == twins_.end()) co_return Outcome::done();
@@ -200,10 +207,13 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::open(Shared twin, bool is
 }
 
 kube::Duration DisruptionBudgets::refuse(Twin& twin, const kube::Failure& failure) {
-  std::string text = "PodDisruptionBudgets of this namespace hold at home only: cluster " + cluster_ +
-                     " does not let them hold there (" + kube::one_line(core::refusal_words(failure), max_words) +
-                     "); its administrator can, by liqoctl set tenant " + context_.settings.cluster_id +
-                     " --allow disruptionBudgets=maxBlock=10m";
+  const std::string words = " (" + kube::one_line(core::refusal_words(failure), max_words) + ")";
+  std::string text = "PodDisruptionBudgets of this namespace hold at home only: cluster " + cluster_;
+  if (twin.had_copies)
+    text += " lets them hold there no longer" + words;
+  else
+    text += " does not let them hold there" + words + "; its administrator can, by liqoctl set tenant " +
+            context_.settings.cluster_id + " --allow disruptionBudgets=maxBlock=10m";
   if (twin.told != text) {
     log_.info("budgets do not hold at the provider", {{"namespace", twin.local}, {"error", failure}});
     if (const auto offloading = offloadings_->find({twin.local, std::string(api::namespace_offloading_name)}))
@@ -236,11 +246,7 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::hold_
     if (!is_lent && !no_lending_until_) co_return Later(conflict_pause);
     round = look(*twin, std::move(round.budget));
   }
-  const bool is_written =
-      round.copy && !core::plan_budget_copy(
-                        *round.copy, core::forge_budget_copy(
-                                         round.budget, {.local = context_.settings.cluster_id, .remote = cluster_},
-                                         twin->remote, round.plan.min_available));
+  const bool is_written = !round.copy || !core::plan_budget_copy(*round.copy, copy_of(*twin, round));
   if (is_written && !round.plan.take_back.empty()) co_return co_await take_back(twin, std::move(round));
   co_return co_await write_copy(twin, std::move(round));
 }
@@ -269,10 +275,8 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
 }
 
 asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::write_copy(Shared twin, Round round) {
-  const kube::Object wanted =
-      core::forge_budget_copy(round.budget, {.local = context_.settings.cluster_id, .remote = cluster_}, twin->remote,
-                              round.plan.min_available);
-  // More evictions than one round may lend wait for the next change; what is to be taken back, for the copy.
+  const kube::Object wanted = copy_of(*twin, round);
+  // The provider's count by a new number comes as a change of the copy, and the pods at home as changes of theirs.
   const Later later = round.plan.take_back.empty() ? Later() : Later(take_back_pause);
   auto changed = round.copy ? core::plan_budget_copy(*round.copy, wanted) : std::optional<kube::Object>(wanted);
   if (!changed) co_return later;

@@ -25,10 +25,11 @@ namespace liqo::controllers {
 /// an hour, and an Event on the NamespaceOffloading says so once. One thread.
 class DisruptionBudgets {
  public:
-  /// Access to the provider; both outlive this.
+  /// Access to the provider; its API and caches outlive this.
   struct Provider {
     kube::Api& api;
     kube::InformerSet& caches;
+    std::function<bool()> may_begin;  ///< whether reading the provider may begin
   };
   /// `cluster`: the ID of the provider.
   DisruptionBudgets(std::string cluster, Provider provider, Context context);
@@ -36,7 +37,8 @@ class DisruptionBudgets {
   void set_mapping(const core::NamespaceMapping& mapping);
   /// Works until cancelled: while this process leads.
   asio::awaitable<void> run() { return controller_.run(); }
-  bool is_busy() const { return controller_.is_busy(); }
+  /// Without the right to read budgets at home there is nothing to do.
+  bool is_busy() const { return controller_.has_synced() && controller_.is_busy(); }
 
  private:
   struct Twin {
@@ -70,6 +72,7 @@ class DisruptionBudgets {
   std::vector<core::BudgetPod> pods_of(const kube::Object& budget) const;
   /// Looks at everything anew: use it after each await.
   Round look(const Twin& twin, kube::Object budget) const;
+  kube::Object copy_of(const Twin& twin, const Round& round) const;
   /// One round for one budget; returns when the next one is due without a change.
   asio::awaitable<kube::Result<Later>> hold(Shared twin, std::string name);
   asio::awaitable<kube::Result<Later>> hold_live(Shared twin, kube::Object budget);

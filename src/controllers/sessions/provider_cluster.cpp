@@ -39,9 +39,9 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                    .statuses = statuses,
                    .twins = twins_,
                    .home_lists = home_lists,
-                   .may_begin = std::move(may_begin)},
+                   .may_begin = may_begin},
                   context),
-      budgets_(home_.name, {.api = provider_api_, .caches = caches_}, context),
+      budgets_(home_.name, {.api = provider_api_, .caches = caches_, .may_begin = std::move(may_begin)}, context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", home_.name)) {
   share_history(caches_);
