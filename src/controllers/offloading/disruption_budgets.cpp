@@ -34,6 +34,8 @@ constexpr kube::Duration conflict_pause = 500ms;
 /// Pods change in crowds.
 constexpr kube::Duration settle_time = 200ms;
 constexpr kube::Duration look_again = 10min;
+/// How long a request may be on its way after its client has given it up, or has ended.
+constexpr kube::Duration doubt = 1min;
 constexpr std::size_t max_page = 1U << 20;
 constexpr std::size_t max_words = 300;
 
@@ -54,7 +56,7 @@ DisruptionBudgets::DisruptionBudgets(std::string cluster, Provider provider, Con
       controller_(context,
                   {.name = "disruption-budgets",
                    .limits = {.workers = 8, .workers_per_group = 1},
-                   .also_ready = provider.may_begin,
+                   .also_ready = provider_.may_begin,
                    .fill = [this] { fill(); }},
                   [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
       log_(kube::Log("disruption-budgets").with("cluster", cluster_)) {
@@ -72,6 +74,7 @@ void DisruptionBudgets::set_mapping(const core::NamespaceMapping& mapping) {
   for (const auto& [local, remote] : mapping.entries()) {
     if (twins_.contains(local)) continue;
     twins_[local] = std::make_shared<Twin>(Twin{.local = local, .remote = remote});
+    twins_[local]->doubt_until = context_.clock.now() + doubt;
     enqueue(local);
   }
 }
@@ -79,6 +82,7 @@ void DisruptionBudgets::set_mapping(const core::NamespaceMapping& mapping) {
 void DisruptionBudgets::fill() {
   for (const auto& [local, twin] : twins_) {
     twin->was_read = false;
+    twin->doubt_until = context_.clock.now() + doubt;
     twin->refused_until.reset();
     enqueue(local);
   }
@@ -305,10 +309,14 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::write
     if (failure.is_not_found() && round.copy) twin->copies->observe_gone(round.copy->key(), round.copy->uid());
     co_return Later(take_back_pause);
   }
+  // The number may be lowered yet, for evictions that must not be taken back before.
+  twin->doubt_until = context_.clock.now() + doubt;
   co_return kube::fail(std::move(written.error()), "writing the copy in " + twin->remote);
 }
 
 asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::take_back(Shared twin, Round round) {
+  const kube::TimePoint now = context_.clock.now();
+  if (now < twin->doubt_until) co_return Later(twin->doubt_until - now);
   if (!core::could_take_back(round.view, round.plan)) co_return Later(take_back_pause);
   const std::optional<core::BudgetCopy> copy = round.view.copy;
   core::PodNames ready_there;

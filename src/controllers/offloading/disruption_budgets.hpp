@@ -48,6 +48,8 @@ class DisruptionBudgets {
     bool had_copies = false;      ///< the provider has let budgets hold
     std::optional<kube::TimePoint> refused_until;
     std::string told;  ///< the last Event about a refusal
+    /// Until then the provider may still carry out a write of a copy whose answer is not known.
+    kube::TimePoint doubt_until{};
   };
   using Shared = std::shared_ptr<Twin>;  ///< it may be removed while a coroutine uses it
   /// What one budget needs next.
