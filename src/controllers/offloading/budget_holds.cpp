@@ -11,6 +11,7 @@
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
 #include "liqo/api/reasons.hpp"
 
 namespace liqo::controllers {
@@ -54,13 +55,19 @@ void BudgetHolds::enqueue_all() {
   for (const std::string& twin : twins) enqueue(twin);
 }
 
+bool BudgetHolds::is_concerned(const std::string& twin) const {
+  if (!budgets_->store().keys_in(twin).empty()) return true;
+  const auto ns = namespaces_->find({"", twin});
+  return ns && ns->has_annotation(api::annotations::budgets_lifted);
+}
+
 void BudgetHolds::see_namespace(const kube::Change& ns) {
   if (const auto consumers = consumers_.observe(ns)) {
     // The policy of a consumer is in another namespace than its twins.
-    if (consumers->empty())
-      enqueue(ns.key.name);
-    else
+    if (!consumers->empty())
       enqueue_all();
+    else if (is_concerned(ns.key.name))
+      enqueue(ns.key.name);
   }
 }
 
@@ -79,7 +86,7 @@ void BudgetHolds::see_node(const kube::Change& node) {
 
 void BudgetHolds::see_pod(const kube::Change& pod) {
   const std::string& ns = pod.key.ns;
-  if (cordoned_.empty() || budgets_->store().keys_in(ns).empty()) return;
+  if (cordoned_.empty() || !is_concerned(ns)) return;
   const auto state = [](const kube::Object& object) {
     return std::tuple(object.is_deleting(), kube::has_condition(object, "Ready"),
                       std::string(kube::string_at(object.spec(), {"nodeName"})), object.labels());
@@ -96,7 +103,8 @@ asio::awaitable<Outcome> BudgetHolds::reconcile(kube::WorkKey key) {
   std::vector<kube::Object> pods, copies;
   bool is_wanted = false;
   for (kube::Object& copy : budgets_->objects_in(name)) {
-    if (copy.is_deleting()) continue;
+    // The administrator of this cluster may have budgets in a twin, too.
+    if (copy.is_deleting() || !copy.has_label(api::labels::reflection_origin)) continue;
     is_wanted = is_wanted || copy.has_annotation(api::annotations::evictions_wanted);
     copies.push_back(std::move(copy));
   }

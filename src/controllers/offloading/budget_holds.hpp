@@ -32,6 +32,8 @@ class BudgetHolds final : public Runnable {
   void enqueue(const std::string& twin) { controller_.enqueue({twin, {"", twin}}); }
   /// Looks at all twins with copies, or with the mark.
   void enqueue_all();
+  /// Whether the namespace has budgets, or the mark.
+  bool is_concerned(const std::string& twin) const;
   void see_namespace(const kube::Change& ns);
   void see_node(const kube::Change& node);
   void see_pod(const kube::Change& pod);

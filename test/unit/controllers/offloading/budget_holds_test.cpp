@@ -135,10 +135,14 @@ TEST_CASE("budgets that are no consumer's are left alone") {
   kube::Object own = kube::Object::make(kinds::disruption_budgets, {"default", "own"});
   own.mutable_spec()["maxUnavailable"] = 0;
   milan.apply(resources::namespaces, kube::Object::make(resources::namespaces, {"", "default"}));
+  kube::Object in_twin = kube::Object::make(kinds::disruption_budgets, {"shop-rome", "own"});
+  in_twin.mutable_spec()["maxUnavailable"] = 0;
+  milan.apply(kinds::disruption_budgets, in_twin);
   milan.apply(kinds::disruption_budgets, own);
   milan.cordon(true);
   milan.pass(15min);
   CHECK(milan.has(kinds::disruption_budgets, own.key()));
+  CHECK(milan.has(kinds::disruption_budgets, in_twin.key()));
 }
 
 }  // namespace liqo::testing
