@@ -193,7 +193,7 @@ class World {
     const int site = 1 + pick(sites - 1);
     switch (pick(9)) {
       case 0:
-        return see(pick(int(pods_.size())));
+        return see(pick_pod());
       case 1:
         return count_home();
       case 2:
@@ -203,7 +203,7 @@ class World {
       case 4:
         return recount(site);
       case 5:
-        return recover(pick(int(pods_.size())));
+        return recover(pick_pod());
       case 6:
         return want(site);
       default:
@@ -230,12 +230,13 @@ class World {
   };
 
   int pick(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random_); }
+  std::size_t pick_pod() { return static_cast<std::size_t>(pick(static_cast<int>(pods_.size()))); }
   int count(int site) const {
     return int(std::ranges::count_if(pods_, [site](const Pod& pod) { return pod.site == site; }));
   }
   static std::string name(std::size_t pod) { return "q-" + std::to_string(pod); }
 
-  void see(int pod) { pods_[pod].seen_up = pods_[pod].is_up; }
+  void see(std::size_t pod) { pods_[pod].seen_up = pods_[pod].is_up; }
   /// Pods on home's own nodes are seen at once, as kubelets' reports are.
   bool looks_up(const Pod& pod) const { return pod.site == 0 ? pod.is_up : pod.seen_up; }
   void count_home() {
@@ -248,7 +249,7 @@ class World {
     home_allowed_ = std::max(healthy - desired_, 0);
   }
   void evict_at_home() {
-    const int pod = pick(int(pods_.size()));
+    const std::size_t pod = pick_pod();
     // What is lent is evicted there; of pods elsewhere home's order arrives at once.
     if (home_allowed_ == 0 || !looks_up(pods_[pod]) || pods_[pod].is_lent || pods_[pod].site != 0) return;
     --home_allowed_;
@@ -256,7 +257,7 @@ class World {
     pods_[pod].is_up = false;
   }
   void evict_at(int site) {
-    const int pod = pick(int(pods_.size()));
+    const std::size_t pod = pick_pod();
     Copy& copy = copies_[site];
     if (pods_[pod].site != site || !pods_[pod].is_up || !copy.in_force || copy.allowed == 0) return;
     --copy.allowed, ++evicted_there_;
@@ -269,7 +270,7 @@ class World {
     copy.allowed = std::max<std::int64_t>(copy.healthy - copy.min, 0);
     copy.in_force = true;
   }
-  void recover(int pod) { pods_[pod].is_up = true; }
+  void recover(std::size_t pod) { pods_[pod].is_up = true; }
   void want(int site) {
     copies_[site].wanted.clear();
     if (pick(3) == 0) return;
