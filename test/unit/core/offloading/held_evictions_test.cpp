@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
