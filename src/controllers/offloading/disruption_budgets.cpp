@@ -8,6 +8,7 @@
 #include "kube/base/text.hpp"
 #include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
+#include "kube/client/self_review.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/k8s/selector.hpp"
 #include "kube/runtime/remove_object.hpp"
@@ -192,6 +193,14 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::open(Shared twin, bool is
   }
   if (twin->refused_until && now < *twin->refused_until) co_return false;
   if (!is_needed && twin->was_read) co_return false;
+  KUBE_CO_TRY(may_read, co_await has_right(twin->remote, is_needed));
+  if (!may_read) {
+    twin->was_read = true;
+    if (is_needed)
+      twin->refused_until =
+          context_.clock.now() + refuse(*twin, {kube::Errc::invalid_input, "it gives no right to have them there"});
+    co_return false;
+  }
   const kube::Selection ours{.label_selector =
                                  kube::label_is(api::labels::reflection_origin, context_.settings.cluster_id)};
   auto page = co_await provider_.api.list(disruption_budgets, twin->remote,
@@ -208,6 +217,17 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::open(Shared twin, bool is
   twin->copies.subscribe([this, ns = twin->local](const kube::ObjectKey&) { enqueue(ns); },
                          [this, ns = twin->local] { enqueue(ns); });
   co_return true;
+}
+
+asio::awaitable<kube::Result<bool>> DisruptionBudgets::has_right(std::string remote, bool is_needed) {
+  // All twins have the same rights, so the others need not be asked about.
+  if (!is_needed && no_right_until_ && context_.clock.now() < *no_right_until_) co_return false;
+  KUBE_CO_TRY(may_read, co_await kube::may_do(provider_.api, {{"namespace", remote},
+                                                              {"verb", "list"},
+                                                              {"group", disruption_budgets.group},
+                                                              {"resource", disruption_budgets.plural}}));
+  if (!may_read) no_right_until_ = context_.clock.now() + refused_pause;
+  co_return may_read;
 }
 
 kube::Duration DisruptionBudgets::refuse(Twin& twin, const kube::Failure& failure) {

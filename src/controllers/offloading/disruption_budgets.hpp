@@ -69,6 +69,8 @@ class DisruptionBudgets {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Opens the watch of copies; false = there is none to be had now.
   asio::awaitable<kube::Result<bool>> open(Shared twin, bool is_needed);
+  /// Whether the provider gives consumers the right to have budgets, as the Go version and older ones do not.
+  asio::awaitable<kube::Result<bool>> has_right(std::string remote, bool is_needed);
   /// The budgets of a namespace that select pods of the provider, or have a copy.
   std::vector<std::string> budgets_of(const Twin& twin) const;
   std::vector<core::BudgetPod> pods_of(const kube::Object& budget) const;
@@ -91,6 +93,7 @@ class DisruptionBudgets {
   kube::InformerHandle budgets_, nodes_, offloadings_;
   std::map<std::string, kube::InformerHandle> pods_;  ///< of each virtual node of the provider
   std::map<std::string, Shared> twins_;               ///< by local namespace
+  std::optional<kube::TimePoint> no_right_until_;     ///< the provider gives none
   std::optional<kube::TimePoint> no_lending_until_;   ///< this process has no right to
   kube::Controller controller_;
   kube::Log log_;
