@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace kinds = api::kinds;
 namespace resources = kube::resources;
 
-const kube::ObjectKey copy_key{"shop-rome", "quorum"};
+const kube::ObjectKey copy_key{"shop-rome", "quorum"}, pod_key{"shop-rome", "q-0"};
 
 /// Provider milan with a pod of rome on its node, and a copy of a budget that selects it.
 struct Holding : ClusterFixture {
@@ -30,18 +30,28 @@ struct Holding : ClusterFixture {
     twin.set_label(api::labels::remote_cluster_id, "rome");
     apply(resources::namespaces, twin);
     apply(resources::nodes, kube::Object::make(resources::nodes, {"", "worker"}));
-    kube::Object pod = kube::Object::make(resources::pods, {"shop-rome", "q-0"});
-    pod.set_label("app", "quorum");
-    pod.set_label(api::labels::managed_by, api::labels::managed_by_shadow_pod);
-    pod.mutable_spec() = json::object{{"nodeName", "worker"},
-                                      {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
-    apply(resources::pods, pod);
-    change(resources::pods, pod.key(), "status", [](json::object& next) {
+    kube::Object granted = kube::Object::make(kinds::quotas, {"liqo-tenant-rome", "pool-1f00"});
+    granted.mutable_spec()["user"] = "pool-1f00";
+    apply(kinds::quotas, granted);
+    kube::Object registered = kube::Object::make(kinds::tenants, {"liqo-tenant-rome", "rome"});
+    registered.mutable_spec() = json::object{{"clusterID", "rome"}, {"authzPolicy", "TolerateNoHandshake"}};
+    apply(kinds::tenants, registered);
+    make_copy();
+    controllers::Settings settings;
+    settings.offloading.enforce_resources = false;
+    start(std::move(settings));
+    kube::Object shadow = kube::Object::make(kinds::shadow_pods, pod_key);
+    shadow.set_label("app", "quorum");
+    shadow.set_label(api::labels::reflection_origin, "rome");
+    shadow.set_label(api::labels::creator_user, "pool-1f00");
+    shadow.mutable_spec()["pod"] = json::object{
+        {"nodeName", "worker"}, {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
+    apply(kinds::shadow_pods, shadow);
+    REQUIRE(reaches([&] { return has(resources::pods, pod_key); }));
+    change(resources::pods, pod_key, "status", [](json::object& next) {
       next["status"] = json::object{{"phase", "Running"},
                                     {"conditions", json::array{json::object{{"type", "Ready"}, {"status", "True"}}}}};
     });
-    make_copy();
-    start();
     pass(5s);
   }
   ~Holding() { stop(); }

@@ -87,6 +87,7 @@ TEST_CASE("a copy allows evictions while milan wants them and home has lent them
   REQUIRE(world.reaches([&] { return world.least() == 1; }));
   CHECK(world.lent() == 1);
   CHECK(world.allowed() == 0);
+  world.pass(1s);
   CHECK(world.events("DisruptionLent").size() == 1);
 
   // Nothing is taken back before milan has counted by the new number.
