@@ -95,7 +95,7 @@ TEST_CASE("what is being deleted loses its finalizers unasked, where nothing els
         CHECK(expression.contains(part));
     }
   }
-  CHECK(conditional == 20);
+  CHECK(conditional == 21);
   CHECK(decided == std::set<std::string>{"daemonset.mutate.liqo.io", "update.pod.mutate.liqo.io"});
   CHECK(of_consumers == std::set<std::string>{"poddisruptionbudget.validate.liqo.io",
                                               "shadowendpointslice.validate.liqo.io", "twin-object.validate.liqo.io"});
