@@ -135,9 +135,12 @@ std::string selector_text(const json::object& selector) {
   for (const json::value& each : kube::array_at(selector, {"matchExpressions"})) {
     const std::string key(kube::string_at(each, {"key"}));
     const std::string_view op = kube::string_at(each, {"operator"});
-    const std::string values = "(" + kube::join(kube::strings_in(kube::array_at(each, {"values"})), ",") + ")";
-    if (op == "In") terms.push_back(key + " in " + values);
-    if (op == "NotIn") terms.push_back(key + " notin " + values);
+    const std::vector<std::string> values = kube::strings_in(kube::array_at(each, {"values"}));
+    // A list in parentheses cannot say that its only value is empty.
+    const bool is_one = values.size() == 1;
+    const std::string listed = is_one ? values.front() : "(" + kube::join(values, ",") + ")";
+    if (op == "In") terms.push_back(key + (is_one ? "=" : " in ") + listed);
+    if (op == "NotIn") terms.push_back(key + (is_one ? "!=" : " notin ") + listed);
     if (op == "Exists") terms.push_back(key);
     if (op == "DoesNotExist") terms.push_back("!" + key);
   }

@@ -173,7 +173,7 @@ TEST_CASE("selectors are written as kubectl writes them") {
   CHECK(text(R"({"matchLabels":{"a":"b","c":""}})") == "a=b,c=");
   CHECK(text(R"({"matchExpressions":[{"key":"a","operator":"In","values":["x","y"]},
               {"key":"b","operator":"NotIn","values":["z"]},{"key":"c","operator":"Exists"},
-              {"key":"d","operator":"DoesNotExist"}]})") == "a in (x,y),b notin (z),c,!d");
+              {"key":"d","operator":"DoesNotExist"}]})") == "a in (x,y),b!=z,c,!d");
 }
 
 namespace {
