@@ -34,6 +34,8 @@ constexpr kube::Duration take_back_pause = 2s;
 constexpr kube::Duration conflict_pause = 500ms;
 /// Pods change in crowds.
 constexpr kube::Duration settle_time = 200ms;
+/// The pause between two writes at home that the provider causes by what it wants.
+constexpr kube::Duration lending_pause = 200ms;
 constexpr kube::Duration look_again = 10min;
 /// How long a request may be on its way after its client has given it up, or has ended.
 constexpr kube::Duration doubt = 1min;
@@ -279,6 +281,8 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
   const kube::TimePoint now = context_.clock.now();
   if (no_lending_until_ && now < *no_lending_until_) co_return false;
   no_lending_until_.reset();
+  if (now < next_lending_) co_return false;
+  next_lending_ = now + lending_pause;
   const kube::Object wanted = core::lend(round.budget, round.plan.lend, context_.clock.wall());
   auto lent = co_await context_.home.api().replace(disruption_budgets, wanted,
                                                    {.field_manager = api::reflection_manager, .subresource = "status"});

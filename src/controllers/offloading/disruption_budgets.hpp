@@ -94,6 +94,7 @@ class DisruptionBudgets {
   std::map<std::string, kube::InformerHandle> pods_;  ///< of each virtual node of the provider
   std::map<std::string, Shared> twins_;               ///< by local namespace
   std::optional<kube::TimePoint> no_right_until_;     ///< the provider gives none
+  kube::TimePoint next_lending_{};                    ///< not before then
   std::optional<kube::TimePoint> no_lending_until_;   ///< this process has no right to
   kube::Controller controller_;
   kube::Log log_;
