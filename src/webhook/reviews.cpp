@@ -5,6 +5,7 @@
 
 #include "core/admission/check_orders.hpp"
 #include "core/admission/claims.hpp"
+#include "core/admission/disruption_budget.hpp"
 #include "core/admission/ephemeral_containers.hpp"
 #include "core/admission/exposure.hpp"
 #include "core/admission/owners.hpp"
@@ -77,6 +78,7 @@ void Reviews::add_to(AdmissionServer& server) {
                                      {"/validate/services", &Reviews::validate_service},
                                      {"/validate/ingresses", &Reviews::validate_ingress},
                                      {"/validate/persistentvolumeclaims", &Reviews::validate_claim},
+                                     {"/validate/poddisruptionbudgets", &Reviews::validate_disruption_budget},
                                      {"/validate/quotas", &Reviews::validate_quota},
                                      {"/validate/twin-objects", &Reviews::validate_twin_object},
                                      {"/validate/shadowendpointslices", &Reviews::validate_twin_object}})
@@ -445,6 +447,19 @@ asio::awaitable<Answer> Reviews::validate_claim(const Request& request, const Ho
   const auto offered = consumer->asks ? offered_classes(consumer->id) : core::admission::OfferedClasses();
   Answer answer = core::admission::check_claim(request, consumer->id, consumer->policy, offered.storage);
   co_return answer.allowed ? check_size(request, consumer->id) : answer;
+}
+
+asio::awaitable<Answer> Reviews::validate_disruption_budget(const Request& request, const Hold& hold) {
+  const auto ns = co_await read_namespace(request.ns, Source::cache, hold);
+  if (!ns) co_return cannot_read(ns.error());
+  const std::string id(*ns ? (*ns)->label(labels::remote_cluster_id) : "");
+  // Finalizers count, too: a budget that does not go holds a drain for ever.
+  if (!core::admission::is_of_consumer(request.user, id)) co_return Answer::allow();
+  const Consumer consumer = policy_of(id);
+  if (!consumer.mistake.empty()) co_return Answer::deny("PodDisruptionBudgets are refused: " + consumer.mistake);
+  const bool is_lifted = *ns && (*ns)->has_annotation(api::annotations::budgets_lifted);
+  Answer answer = core::admission::check_disruption_budget(request, id, consumer.policy, is_lifted);
+  co_return answer.allowed ? check_size(request, id) : answer;
 }
 
 asio::awaitable<Answer> Reviews::validate_quota(const Request& request, const Hold& hold) {

@@ -73,6 +73,7 @@ class Reviews {
   asio::awaitable<Answer> validate_service(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_ingress(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_claim(const Request& request, const Hold& hold);
+  asio::awaitable<Answer> validate_disruption_budget(const Request& request, const Hold& hold);
   asio::awaitable<Answer> validate_quota(const Request& request, const Hold& hold);
   using Member = asio::awaitable<Answer> (Reviews::*)(const Request&, const Hold&);
   /// Checks the owners that an object in a twin names, and then the `rest` of it.

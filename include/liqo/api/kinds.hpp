@@ -38,6 +38,7 @@ inline constexpr kube::Resource ingresses{"networking.k8s.io", "v1", "ingresses"
 inline constexpr kube::Resource network_policies{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"};
 inline constexpr kube::Resource deployments{"apps", "v1", "deployments", "Deployment"};
 inline constexpr kube::Resource evictions{"policy", "v1", "evictions", "Eviction"};
+inline constexpr kube::Resource disruption_budgets{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"};
 inline constexpr kube::Resource runtime_classes{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
 inline constexpr kube::Resource limit_ranges{"", "v1", "limitranges", "LimitRange"};
 inline constexpr kube::Resource resource_quotas{"", "v1", "resourcequotas", "ResourceQuota"};

@@ -80,6 +80,12 @@ inline constexpr std::string_view custom_unknown = "CustomResourcesUnknown";
 inline constexpr std::string_view figures_not_served = "FiguresNotServed";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 inline constexpr std::string_view tenant_role_refused = "TenantRoleRefused";  ///< the event on a tenant namespace
+/// On a NamespaceOffloading: PodDisruptionBudgets of its namespace hold at home only.
+inline constexpr std::string_view budgets_not_held = "DisruptionBudgetsNotHeld";
+/// On a PodDisruptionBudget: a provider may evict some of its pods, which home may not meanwhile.
+inline constexpr std::string_view disruption_lent = "DisruptionLent";
+/// On a twin namespace and a Node: copies of PodDisruptionBudgets have held its drain for as long as they may.
+inline constexpr std::string_view budgets_lifted = "DisruptionBudgetsLifted";
 inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
 // Reasons of the condition NetworkConfigurationStatus of a ForeignCluster; the last one is also that of an Event.
 inline constexpr std::string_view pod_addresses_undeclared = "PodAddressesUndeclared";

@@ -8,6 +8,7 @@
 #include "controllers/namespaces/selected_namespaces.hpp"
 #include "controllers/namespaces/twin_pod_bounds.hpp"
 #include "controllers/nodes/node_failure.hpp"
+#include "controllers/offloading/budget_holds.hpp"
 #include "controllers/offloading/pod_label.hpp"
 #include "controllers/offloading/shadow_pod.hpp"
 #include "controllers/offloading/unaccounted_pods.hpp"
@@ -37,6 +38,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<ShadowEndpointSliceController>(context));
   if (context.settings.nodes.node_failures) made.push_back(std::make_unique<NodeFailureController>(context));
   made.push_back(std::make_unique<UnaccountedPods>(context));
+  made.push_back(std::make_unique<BudgetHolds>(context));
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(context));
   if (context.settings.namespaces.selected_namespaces) made.push_back(std::make_unique<SelectedNamespaces>(context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(context));

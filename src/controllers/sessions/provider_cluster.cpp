@@ -41,8 +41,9 @@ ProviderCluster::ProviderCluster(kube::ObjectKey home, std::shared_ptr<ProviderB
                    .twins = twins_,
                    .owners = owners_,
                    .home_lists = home_lists,
-                   .may_begin = std::move(may_begin)},
+                   .may_begin = may_begin},
                   context),
+      budgets_(home_.name, {.api = provider_api_, .caches = caches_, .may_begin = std::move(may_begin)}, context),
       workers_(context.executor),
       log_(kube::Log("provider").with("cluster", home_.name)) {
   share_history(caches_);
@@ -64,6 +65,7 @@ void ProviderCluster::start() {
   workers_.spawn(caches_.run());
   workers_.spawn(twins_.run());
   reflection_.start(workers_);
+  workers_.spawn(kube::run_while_leading(context_.leadership, [this] { return budgets_.run(); }));
   workers_.spawn(read_mapping_first());
   workers_.spawn(read_addresses_first());
 }
@@ -117,6 +119,7 @@ void ProviderCluster::read_mapping() {
   owners_.set_mapping(*mapping_);
   for (PodController* pods : pods_) pods->set_mapping(*mapping_);
   reflection_.set_mapping(*mapping_);
+  budgets_.set_mapping(*mapping_);
 }
 
 asio::awaitable<void> ProviderCluster::read_mapping_first() {

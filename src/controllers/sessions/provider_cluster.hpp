@@ -11,6 +11,7 @@
 #include "controllers/links/provider_budget.hpp"
 #include "controllers/links/shared_link.hpp"
 #include "controllers/links/twin_owners.hpp"
+#include "controllers/offloading/disruption_budgets.hpp"
 #include "controllers/offloading/pod.hpp"
 #include "controllers/reflection/cluster_reflection.hpp"
 #include "kube/async/slots.hpp"
@@ -59,7 +60,7 @@ class ProviderCluster {
   const std::string& loss() const { return workers_.loss(); }
   /// Sets the handler that is called when overflow() or loss() becomes non-empty. Must not suspend.
   void on_end(std::function<void()> handler);
-  bool is_busy() const { return reflection_.is_busy(); }
+  bool is_busy() const { return reflection_.is_busy() || budgets_.is_busy(); }
   /// How custom resources are reflected.
   core::CustomState custom_state() const { return reflection_.custom_state(); }
   void on_custom_change(std::function<void()> handler) { reflection_.on_custom_change(std::move(handler)); }
@@ -85,6 +86,7 @@ class ProviderCluster {
   kube::InformerHandle namespace_maps_;
   kube::InformerHandle foreign_clusters_, configurations_, ips_;  ///< these declare the provider's addresses
   ClusterReflection reflection_;
+  DisruptionBudgets budgets_;
   std::set<PodController*> pods_;  ///< of its virtual nodes that have a session
   std::optional<core::NamespaceMapping> mapping_;
   std::optional<core::PeerAddresses> addresses_;

@@ -23,6 +23,7 @@ constexpr Bound usual[] = {
     {"count/endpointslices.discovery.k8s.io", 10'000, 40'000},
     {"count/ingresses.networking.k8s.io", 1'000, 5'000},
     {"count/persistentvolumeclaims", 1'000, 5'000, true},
+    {"count/poddisruptionbudgets.policy", 100, 1'000},
     {"count/secrets", 1'000, 20'000, true},
     {"count/services", 1'000, 5'000},
     {"count/shadowendpointslices.offloading.liqo.io", 5'000, 20'000},

@@ -6,6 +6,7 @@
 #include "core/common/names.hpp"
 #include "core/common/nearest.hpp"
 #include "core/policy/pod_policy_keys.hpp"
+#include "kube/base/duration.hpp"
 #include "kube/base/printable.hpp"
 
 namespace liqo::core {
@@ -16,7 +17,7 @@ namespace {
 using Member =
     std::variant<bool PodPolicy::*, std::vector<std::string> PodPolicy::*,
                  std::optional<std::vector<std::string>> PodPolicy::*, std::optional<std::vector<Cidr>> PodPolicy::*,
-                 std::int64_t PodPolicy::*, Resources PodPolicy::*>;
+                 std::int64_t PodPolicy::*, Resources PodPolicy::*, std::optional<std::chrono::seconds> PodPolicy::*>;
 struct Entry {
   std::string_view key;
   Member member;
@@ -62,6 +63,7 @@ constexpr Entry known_entries[] = {
     {"storageClasses", &PodPolicy::storage_classes},
     {"twinNames", &PodPolicy::twin_names},
     {"endpointCIDRs", &PodPolicy::endpoint_ranges},
+    {"disruptionBudgets", &PodPolicy::max_block},
     {"maxSliceResources", &PodPolicy::max_slice},
     {"maxResources", &PodPolicy::max_resources},
     {"twinQuota", &PodPolicy::twin_quota},
@@ -80,6 +82,7 @@ PolicyValue kind_of(const Member& member) {
   if (std::holds_alternative<std::int64_t PodPolicy::*>(member)) return PolicyValue::number;
   if (std::holds_alternative<Resources PodPolicy::*>(member)) return PolicyValue::amounts;
   if (std::holds_alternative<std::optional<std::vector<Cidr>> PodPolicy::*>(member)) return PolicyValue::ranges;
+  if (std::holds_alternative<std::optional<std::chrono::seconds> PodPolicy::*>(member)) return PolicyValue::times;
   return PolicyValue::names;
 }
 
@@ -140,6 +143,19 @@ kube::Result<void> read_into(std::optional<std::vector<Cidr>>& ranges, const jso
 kube::Result<void> read_into(std::int64_t& bound, const json::value& value) {
   if (!value.is_int64() || value.get_int64() < 0) return unreadable("must be a number, 0 or more");
   bound = value.get_int64();
+  return {};
+}
+
+/// A budget must hold for long enough to be asked once, and no longer than an eviction can be lent (`lent_for` in
+/// core/offloading/disruption_budget.hpp).
+kube::Result<void> read_into(std::optional<std::chrono::seconds>& block, const json::value& value) {
+  constexpr std::chrono::seconds least{10}, most{3600};
+  const json::object* map = value.if_object();
+  const auto time = map && map->size() == 1 ? kube::parse_duration(kube::string_at(*map, {"maxBlock"}))
+                                            : kube::Result<kube::Duration>(kube::fail(kube::Errc::parse, "no time"));
+  if (!time || *time < least || *time > most)
+    return unreadable("must be {\"maxBlock\": TIME} with a time from 10s to 1h, such as 10m");
+  block = std::chrono::floor<std::chrono::seconds>(*time);
   return {};
 }
 

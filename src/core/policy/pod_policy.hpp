@@ -3,6 +3,7 @@
 // Tested by test/unit/core/admission/pod_firewall_test.cpp.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -66,6 +67,8 @@ struct PodPolicy {
   std::int64_t max_termination_grace_seconds = 86'400;
   std::int64_t max_drain_grace_seconds = 600;          ///< of pods when the tenant is drained
   std::optional<std::vector<std::string>> twin_names;  ///< patterns for new twins; unset = those of the whole cluster
+  /// How long copies of the consumer's PodDisruptionBudgets may hold the drain of a node; unset = it may have none.
+  std::optional<std::chrono::seconds> max_block;
   Resources max_slice;      ///< the most that one slice is granted; unbounded if a resource is not named
   Resources max_resources;  ///< the same for all slices of the consumer together
   Resources twin_quota;     ///< in place of the usual bounds of each twin, by the names of ResourceQuotas

@@ -15,6 +15,7 @@ enum class PolicyValue {
   ranges,   ///< a list of ranges of addresses
   number,   ///< 0 or more
   amounts,  ///< a map from names of resources to quantities
+  times,    ///< a map from `maxBlock` to a time such as 10m
 };
 
 struct PolicyKey {

@@ -17,7 +17,7 @@ import pytest
 
 from harness import objects
 from harness.cluster import pki, rights
-from harness.cluster.api import Api, Refused
+from harness.cluster.api import Api, Refused, path
 from harness.cluster.components import Options
 from harness.cluster.pki import encoded
 from harness.liqo import chart
@@ -25,6 +25,7 @@ from harness.liqo.hostile import HostileConsumer
 from harness.liqo.peers import SOON, Peer, as_identity
 from harness.required import require_programs
 from harness.run import Run
+from harness.story import is_ready
 from harness.wait import wait_for
 
 pytestmark = pytest.mark.refusals("refusals are what these stories are about")
@@ -469,3 +470,51 @@ def test_what_operators_run_for_it_is_taken_from_what_it_was_granted(hostile: Ho
     hostile.set_policy()
     wait_for(lambda: not any(api.find("resourcequotas", twin, PODS) for twin in TWINS), SOON, "the bounds to go")
     assert not any(api.find("rolebindings", twin, f"{AWAY}-widgets") for twin in TWINS)
+
+
+@pytest.mark.usefixtures("in_other_hands")
+def test_its_budgets_hold_no_drain_for_longer_than_the_policy_says(hostile: Hostile) -> None:
+    """What it may write at all is bounded by the time; it writes it again and again."""
+    api, asks = hostile.provider.api, hostile.slice
+    labels = {"offloading.liqo.io/origin": "corinth"}
+
+    def budget(name: str, **changes: Any) -> dict[str, Any]:
+        spec = {"minAvailable": 1000, "selector": {}, "unhealthyPodEvictionPolicy": "AlwaysAllow", **changes}
+        spec = {key: value for key, value in spec.items() if value is not None}
+        return {"kind": "PodDisruptionBudget", "metadata": {"name": name, "labels": labels}, "spec": spec}
+
+    hostile.refused("poddisruptionbudgets", budget("stay"), "no disruptionBudgets")
+    hostile.set_policy(disruptionBudgets={"maxBlock": "10s"})
+    wait_for(lambda: asks.create("poddisruptionbudgets", TWIN, budget("stay")), SOON, "the policy to be known")
+    hostile.refused("poddisruptionbudgets", budget("all", minAvailable="100%"), "minAvailable as a number")
+    hostile.refused("poddisruptionbudgets", budget("sick", unhealthyPodEvictionPolicy=None), "AlwaysAllow")
+    stays = {**asks.get("poddisruptionbudgets", TWIN, "stay")}
+    stays["metadata"] = {**stays["metadata"], "finalizers": ["example.org/stay"]}
+    with pytest.raises(Refused, match="it has finalizers"):
+        asks.request("PUT", path("poddisruptionbudgets", TWIN, "stay"), stays)
+
+    asks.create("shadowpods", TWIN, shadow("kept"))
+    is_there = lambda: is_ready(api.get("pods", TWIN, "kept"))  # noqa: E731
+    wait_for(is_there, SOON, "the pod to be ready")
+    node = api.get("pods", TWIN, "kept")["spec"]["nodeName"]
+    draining = hostile.provider.cluster.kubectl_started(
+        "drain", node, "--pod-selector=liqo.io/managed-by=shadowpod", "--force", "--timeout=90s"
+    )
+
+    def has_ended() -> bool:
+        try:
+            asks.create("poddisruptionbudgets", TWIN, budget("stay"))
+        except Refused:
+            pass
+        return draining.poll() is not None
+
+    try:
+        wait_for(has_ended, 100, "the drain to end")
+        out, err = draining.communicate()
+        assert draining.returncode == 0, (out, err)
+        assert b"violate the pod's disruption budget" in err
+    finally:
+        api.patch("nodes", None, node, {"spec": {"unschedulable": None}})
+        asks.delete("shadowpods", TWIN, "kept")
+        hostile.set_policy()
+    wait_for(lambda: api.list("poddisruptionbudgets", TWIN) == [], SOON, "its budgets to go with the policy's key")

@@ -41,6 +41,8 @@ RIGHTS = {
         ("", "pods/resize"): {"patch"},
         ("", "pods/status"): WRITE,
         ("", "pods/eviction"): {"create"},
+        ("policy", "poddisruptionbudgets"): READ | {"patch", "delete"},
+        ("policy", "poddisruptionbudgets/status"): {"update"},
         ("", "events"): {"create", "patch"},
         ("", "configmaps"): READ,
         ("", "namespaces"): READ | {"create", "patch", "delete"},
@@ -147,6 +149,7 @@ RIGHTS = {
         ("", "persistentvolumeclaims"): FULL,
         ("", "services"): FULL,
         ("networking.k8s.io", "ingresses"): FULL,
+        ("policy", "poddisruptionbudgets"): READ | {"create", "update", "delete"},
         ("", "events"): READ,
     },
 }

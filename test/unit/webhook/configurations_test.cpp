@@ -95,9 +95,10 @@ TEST_CASE("what is being deleted loses its finalizers unasked, where nothing els
         CHECK(expression.contains(part));
     }
   }
-  CHECK(conditional == 20);
+  CHECK(conditional == 21);
   CHECK(decided == std::set<std::string>{"daemonset.mutate.liqo.io", "update.pod.mutate.liqo.io"});
-  CHECK(of_consumers == std::set<std::string>{"shadowendpointslice.validate.liqo.io", "twin-object.validate.liqo.io"});
+  CHECK(of_consumers == std::set<std::string>{"poddisruptionbudget.validate.liqo.io",
+                                              "shadowendpointslice.validate.liqo.io", "twin-object.validate.liqo.io"});
 }
 
 TEST_CASE("namespaces are asked about where some are selected, and those only") {
@@ -135,7 +136,7 @@ TEST_CASE("tenants cannot skip what holds them in bounds") {
       const std::string_view name = kube::string_at(hook, {"name"});
       for (std::string_view kept :
            {"shadowpod.", "resourceslice.", "tenant.", "namespacemap.", "renew.", "quota.", "secret.", "service.",
-            "ingress.", "persistentvolumeclaim.", "twin-object.", "shadowendpointslice."})
+            "ingress.", "persistentvolumeclaim.", "poddisruptionbudget.", "twin-object.", "shadowendpointslice."})
         if (name.starts_with(kept)) CHECK(kube::object_at(hook, {"objectSelector"}).empty());
     }
   }

@@ -557,6 +557,37 @@ TEST_CASE("a consumer's Services and Ingresses are held against its policy and i
   }
 }
 
+TEST_CASE("a consumer's budgets are held against its policy, and a twin whose budgets held a drain gets no new ones") {
+  World world;
+  world.start();
+  world.make(kube::resources::namespaces, twin);
+  const std::string_view path = "/validate/poddisruptionbudgets";
+  const std::string_view copy = R"({"metadata":{"name":"b","labels":{"offloading.liqo.io/origin":"rome"}},"spec":{
+      "minAvailable":3,"selector":{},"unhealthyPodEvictionPolicy":"AlwaysAllow"}})";
+  const std::string_view stays = R"({"metadata":{"name":"b","labels":{"offloading.liqo.io/origin":"rome"},
+      "finalizers":["x.io/stay"]},"spec":{"minAvailable":3,"selector":{},"unhealthyPodEvictionPolicy":"AlwaysAllow"}})";
+  world.simulator.run_for(1s);
+  CHECK(world.ask(std::string(path), "shop-rome", copy).contains("no disruptionBudgets"));
+  CHECK(world.ask(std::string(path), "shop-rome", copy, "admin", "system:masters") == "");
+  json::object tenant = json::parse(policy).as_object();
+  tenant["metadata"].as_object()["annotations"].as_object()["liqo.io/pod-policy"] =
+      R"({"disruptionBudgets":{"maxBlock":"10m"}})";
+  world.make(kube::resources::namespaces, json::serialize(tenant));
+  world.simulator.run_for(1s);
+  CHECK(world.ask(std::string(path), "shop-rome", copy) == "");
+  // Nothing but the finalizers differs.
+  CHECK(world.ask(std::string(path), "shop-rome", stays, "pool-1f", "rome", copy).contains("it has finalizers"));
+  static_cast<void>(world.server.update(
+      {kube::resources::namespaces, {"", "shop-rome"}},
+      [](json::object& next) {
+        kube::ensure_object(next["metadata"].as_object(), "annotations")["offloading.liqo.io/budgets-lifted"] = "now";
+      },
+      "liqod"));
+  world.simulator.run_for(1s);
+  CHECK(world.ask(std::string(path), "shop-rome", copy).contains("have held the drain of a node"));
+  CHECK(world.ask(std::string(path), "shop-rome", copy, "pool-1f", "rome", copy) == "");
+}
+
 TEST_CASE("an Ingress and a Service that stands for another name do not meet, whichever comes first") {
   World world;
   world.make(kube::resources::namespaces, twin);

@@ -203,6 +203,18 @@ kube::Result<void> set_number(json::object& policy, const Given& given) {
   return {};
 }
 
+/// Sets what such a key has one of: maxBlock=TIME.
+kube::Result<void> set_times(json::object& policy, const Given& given) {
+  const std::size_t equal = given.value.find('=');
+  json::object times;
+  if (equal != std::string_view::npos) times[given.value.substr(0, equal)] = given.value.substr(equal + 1);
+  const json::object alone{{given.key, times}};
+  if (const auto read = core::read_pod_policy(json::serialize(alone)); !read)
+    return wrong(given.text() + ": " + std::string(given.key) + "=maxBlock=10m: a time from 10s to 1h");
+  policy[given.key] = std::move(times);
+  return {};
+}
+
 /// The key of the flag. Failure: no key has that name.
 kube::Result<const PolicyKey*> known_key(const Given& given) {
   if (const PolicyKey* key = find_key(given.key)) return key;
@@ -219,6 +231,8 @@ kube::Result<void> allow(json::object& policy, const Given& given) {
       return set_number(policy, given);
     case PolicyValue::amounts:
       return set_amounts(policy, given);
+    case PolicyValue::times:
+      return set_times(policy, given);
     case PolicyValue::names:
     case PolicyValue::ranges:
       break;
@@ -233,6 +247,7 @@ kube::Result<void> forbid(json::object& policy, const Given& given) {
       return key->forbids ? set_forbidding_flag(policy, given) : set_flag(policy, given, false);
     case PolicyValue::number:
     case PolicyValue::amounts:
+    case PolicyValue::times:
       return wrong(given.text() + " is a bound: --allow " + std::string(given.key) + "=... sets it, and --unset " +
                    std::string(given.key) + " takes it away");
     case PolicyValue::names:

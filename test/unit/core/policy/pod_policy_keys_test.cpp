@@ -22,6 +22,8 @@ std::string_view sample_of(PolicyValue value) {
       return "7";
     case PolicyValue::amounts:
       return R"({"cpu":"3"})";
+    case PolicyValue::times:
+      return R"({"maxBlock":"10m"})";
   }
   return "";
 }
@@ -35,7 +37,7 @@ std::string mistake_in(std::string_view policy) {
 
 TEST_CASE("each key takes what it is said to hold, changes the policy by it, and nothing else") {
   const std::vector<PolicyKey> keys = policy_keys();
-  CHECK(keys.size() == 47);
+  CHECK(keys.size() == 48);
   for (const PolicyKey& key : keys) {
     CAPTURE(key.name);
     const auto written = [&key](std::string_view value) {

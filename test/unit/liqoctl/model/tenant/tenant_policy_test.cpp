@@ -75,6 +75,8 @@ TEST_CASE("what is named changes, and the rest of the policy stays") {
        {.allow = {"capabilities=B"}, .forbid = {"capabilities=A"}},
        R"({"capabilities":["B"]})"},
       {"", {.allow = {"twinQuota=count/secrets=50"}}, R"({"twinQuota":{"count/secrets":"50"}})"},
+      {"", {.allow = {"disruptionBudgets=maxBlock=10m"}}, R"({"disruptionBudgets":{"maxBlock":"10m"}})"},
+      {R"({"disruptionBudgets":{"maxBlock":"10m"}})", {.unset = {"disruptionBudgets"}}, ""},
       {R"({"hostPorts":true})", {.unset = {"hostPorts"}}, ""},
       {R"({"maxResources":{"cpu":"2","pods":"9"}})",
        {.unset = {"maxResources=cpu"}},
@@ -178,6 +180,10 @@ TEST_CASE("what is wrong is refused in one short line") {
       {{.max_slice = {"cpu=3", "memory=8Gi,cpu=4"}}, "--max-slice: cpu is given twice"},
       {{.allow = {"twinQuota=count/secrets=5,count/secrets=6"}}, "--allow twinQuota: count/secrets is given twice"},
       {{.unset = {"maxResorces"}}, "did you mean maxResources?"},
+      {{.allow = {"disruptionBudgets"}}, "disruptionBudgets=maxBlock=10m: a time from 10s to 1h"},
+      {{.allow = {"disruptionBudgets=maxBlock=2h"}}, "a time from 10s to 1h"},
+      {{.allow = {"disruptionBudgets=minBlock=10m"}}, "a time from 10s to 1h"},
+      {{.forbid = {"disruptionBudgets"}}, "--unset disruptionBudgets takes it away"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.says);

@@ -1,0 +1,385 @@
+#include "controllers/offloading/disruption_budgets.hpp"
+
+#include <set>
+
+#include "controllers/common/scopes.hpp"
+#include "core/offloading/pod_status.hpp"
+#include "kube/base/printable.hpp"
+#include "kube/base/text.hpp"
+#include "kube/client/find_live.hpp"
+#include "kube/client/list_all.hpp"
+#include "kube/client/self_review.hpp"
+#include "kube/k8s/condition.hpp"
+#include "kube/k8s/selector.hpp"
+#include "kube/runtime/remove_object.hpp"
+#include "liqo/api/kinds.hpp"
+#include "liqo/api/labels.hpp"
+#include "liqo/api/names.hpp"
+#include "liqo/api/namespace_offloading.hpp"
+#include "liqo/api/reasons.hpp"
+#include "liqo/api/virtual_node.hpp"
+
+namespace liqo::controllers {
+namespace {
+
+using namespace std::chrono_literals;
+using api::kinds::disruption_budgets;
+using kube::Outcome;
+
+/// The pause after a provider refuses copies: in general, and where it has let copies be, which it lets hold no longer.
+constexpr kube::Duration refused_pause = 1h, lifted_pause = 5min;
+/// The pause between two looks at pods whose evictions are to be taken back.
+constexpr kube::Duration take_back_pause = 2s;
+/// The pause after a conflict: somebody has written in between, and the watch will show it.
+constexpr kube::Duration conflict_pause = 500ms;
+/// Pods change in crowds.
+constexpr kube::Duration settle_time = 200ms;
+/// The pause between two writes at home that the provider causes by what it wants.
+constexpr kube::Duration lending_pause = 200ms;
+constexpr kube::Duration look_again = 10min;
+/// How long a request may be on its way after its client has given it up, or has ended.
+constexpr kube::Duration doubt = 1min;
+constexpr std::size_t max_page = 1U << 20;
+constexpr std::size_t max_words = 300;
+
+bool is_over(const kube::Object& pod) {
+  const std::string_view phase = kube::string_at(pod.status(), {"phase"});
+  return pod.is_deleting() || phase == "Succeeded" || phase == "Failed";
+}
+
+}  // namespace
+
+DisruptionBudgets::DisruptionBudgets(std::string cluster, Provider provider, Context context)
+    : cluster_(std::move(cluster)),
+      provider_(std::move(provider)),
+      context_(context),
+      budgets_(context.home.acquire({.resource = disruption_budgets})),
+      nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
+      controller_(context,
+                  {.name = "disruption-budgets",
+                   .limits = {.workers = 8, .workers_per_group = 1},
+                   .also_ready = provider_.may_begin,
+                   .fill = [this] { fill(); }},
+                  [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      log_(kube::Log("disruption-budgets").with("cluster", cluster_)) {
+  controller_.watch(budgets_, [this](const kube::ObjectKey& key) {
+    if (twins_.contains(key.ns)) enqueue(key.ns);
+  });
+  controller_.follow(nodes_, [this](const kube::Change& node) { see_node(node); });
+}
+
+void DisruptionBudgets::set_mapping(const core::NamespaceMapping& mapping) {
+  std::erase_if(twins_, [&](const auto& entry) {
+    const std::string* remote = mapping.to_remote(entry.first);
+    return !remote || *remote != entry.second->remote;
+  });
+  for (const auto& [local, remote] : mapping.entries()) {
+    if (twins_.contains(local)) continue;
+    twins_[local] = std::make_shared<Twin>(Twin{.local = local, .remote = remote});
+    twins_[local]->doubt_until = context_.clock.now() + doubt;
+    enqueue(local);
+  }
+}
+
+void DisruptionBudgets::fill() {
+  for (const auto& [local, twin] : twins_) {
+    twin->was_read = false;
+    twin->doubt_until = context_.clock.now() + doubt;
+    twin->refused_until.reset();
+    enqueue(local);
+  }
+}
+
+void DisruptionBudgets::see_node(const kube::Change& node) {
+  const std::string& name = node.key.name;
+  if (!node.now || api::VirtualNode(*node.now).cluster_id() != cluster_) {
+    pods_.erase(name);
+    return;
+  }
+  if (pods_.contains(name)) return;
+  pods_[name] = context_.home.acquire(scope_of_pods_on(name));
+  pods_[name].follow([this](const kube::Change& pod) { see_pod(pod); });
+}
+
+void DisruptionBudgets::see_pod(const kube::Change& pod) {
+  const std::string& ns = pod.key.ns;
+  if (!twins_.contains(ns) || budgets_->store().keys_in(ns).empty()) return;
+  const auto state = [](const kube::Object& object) {
+    return std::tuple(is_over(object), kube::has_condition(object, "Ready"), object.labels());
+  };
+  if (pod.changes(state)) controller_.enqueue_after({ns, {ns, {}}}, settle_time);
+}
+
+bool DisruptionBudgets::is_current(const Shared& twin) const {
+  const auto found = twins_.find(twin->local);
+  return found != twins_.end() && found->second == twin;
+}
+
+std::vector<core::BudgetPod> DisruptionBudgets::pods_of(const kube::Object& budget) const {
+  std::vector<core::BudgetPod> found;
+  const auto selector = kube::Selector::parse(core::selector_text(kube::object_at(budget.spec(), {"selector"})), "");
+  if (!selector) return found;
+  for (const auto& [node, pods] : pods_)
+    for (const kube::Object& pod : pods->objects_in(budget.ns()))
+      if (!is_over(pod) && selector->matches(pod.tree()))
+        found.push_back({.name = std::string(pod.name()), .is_ready = kube::has_condition(pod, "Ready")});
+  return found;
+}
+
+std::vector<std::string> DisruptionBudgets::budgets_of(const Twin& twin) const {
+  std::vector<std::string> names;
+  for (const kube::Object& budget : budgets_->objects_in(twin.local)) {
+    if (!core::is_copied(budget)) continue;
+    const bool has_copy = twin.copies && twin.copies->store().contains({twin.remote, std::string(budget.name())});
+    if (has_copy || !pods_of(budget).empty()) names.emplace_back(budget.name());
+  }
+  return names;
+}
+
+DisruptionBudgets::Round DisruptionBudgets::look(const Twin& twin, kube::Object budget) const {
+  Round round{.budget = std::move(budget), .copy = std::nullopt, .view = {}, .plan = {}};
+  if (twin.copies) round.copy = twin.copies->find({twin.remote, std::string(round.budget.name())});
+  round.view.pods = pods_of(round.budget);
+  round.view.allowed = core::allowed_now(round.budget);
+  round.view.lent = core::lent_pods(round.budget, round.view.pods, context_.clock.wall());
+  if (round.copy) round.view.copy = core::read_budget_copy(*round.copy);
+  round.plan = core::plan_budget(round.view);
+  return round;
+}
+
+kube::Object DisruptionBudgets::copy_of(const Twin& twin, const Round& round) const {
+  return core::forge_budget_copy(round.budget, {.local = context_.settings.cluster_id, .remote = cluster_}, twin.remote,
+                                 round.plan.min_available);
+}
+
+asio::awaitable<Outcome> DisruptionBudgets::reconcile(kube::WorkKey key) {
+  const auto found = twins_.find(key.object.ns);
+  if (found == twins_.end()) co_return Outcome::done();
+  const Shared twin = found->second;
+  // Which pods there are must be known before any number is written.
+  for (const auto& [node, pods] : pods_)
+    if (!pods->has_synced()) co_return Outcome::again_after(1s);
+  KUBE_CO_TRY(is_open, co_await open(twin, !budgets_of(*twin).empty()), "reading copies of PodDisruptionBudgets");
+  if (!is_current(twin)) co_return Outcome::done();
+  if (!is_open) {
+    if (!twin->refused_until || budgets_of(*twin).empty()) co_return Outcome::done();
+    co_return Outcome::again_after(std::max<kube::Duration>(*twin->refused_until - context_.clock.now(), 1s));
+  }
+  if (!twin->copies->has_synced()) co_return Outcome::again_after(1s);
+  twin->had_copies = twin->had_copies || !twin->copies->store().keys().empty();
+  kube::Duration next = look_again;
+  std::optional<kube::Failure> failure;
+  for (const std::string& name : budgets_of(*twin)) {
+    auto later = co_await hold(twin, name);
+    if (!is_current(twin)) co_return Outcome::done();
+    if (!later && !failure) failure = std::move(later.error()).in("PodDisruptionBudget " + name);
+    if (later && *later) next = std::min(next, **later);
+  }
+  if (failure) co_return Outcome::retry(std::move(*failure));
+  KUBE_CO_TRYV(co_await remove_others(twin));
+  // A provider that lets no budgets hold is not watched, either.
+  if (twin->copies->store().keys().empty() && (twin->refused_until || budgets_of(*twin).empty()))
+    twin->copies.release();
+  co_return Outcome::again_after(next);
+}
+
+asio::awaitable<kube::Result<bool>> DisruptionBudgets::open(Shared twin, bool is_needed) {
+  const kube::TimePoint now = context_.clock.now();
+  if (twin->copies) {
+    const auto trouble = twin->copies->trouble();
+    if (!trouble || !trouble->is_forbidden()) co_return true;
+    twin->copies.release();
+    twin->refused_until = now + refuse(*twin, *trouble);
+    co_return false;
+  }
+  if (twin->refused_until && now < *twin->refused_until) co_return false;
+  if (!is_needed && twin->was_read) co_return false;
+  KUBE_CO_TRY(may_read, co_await has_right(twin->remote, is_needed));
+  if (!may_read) {
+    twin->was_read = true;
+    if (is_needed)
+      twin->refused_until =
+          context_.clock.now() + refuse(*twin, {kube::Errc::invalid_input, "it gives no right to have them there"});
+    co_return false;
+  }
+  const kube::Selection ours{.label_selector =
+                                 kube::label_is(api::labels::reflection_origin, context_.settings.cluster_id)};
+  auto page = co_await provider_.api.list(disruption_budgets, twin->remote,
+                                          {.selection = ours, .limit = 1, .metadata_only = true}, max_page);
+  if (!page && (page.error().is_forbidden() || page.error().is_not_found())) {
+    twin->was_read = true;
+    if (is_needed) twin->refused_until = context_.clock.now() + refuse(*twin, page.error());
+    co_return false;
+  }
+  if (!page) co_return std::unexpected(std::move(page.error()));
+  twin->was_read = true;
+  if (!is_current(twin) || (!is_needed && page->items.empty())) co_return false;
+  twin->copies = provider_.caches.acquire({.resource = disruption_budgets, .ns = twin->remote, .selection = ours});
+  twin->copies.subscribe([this, ns = twin->local](const kube::ObjectKey&) { enqueue(ns); },
+                         [this, ns = twin->local] { enqueue(ns); });
+  co_return true;
+}
+
+asio::awaitable<kube::Result<bool>> DisruptionBudgets::has_right(std::string remote, bool is_needed) {
+  // All twins have the same rights, so the others need not be asked about.
+  if (!is_needed && no_right_until_ && context_.clock.now() < *no_right_until_) co_return false;
+  KUBE_CO_TRY(may_read, co_await kube::may_do(provider_.api, {{"namespace", remote},
+                                                              {"verb", "list"},
+                                                              {"group", disruption_budgets.group},
+                                                              {"resource", disruption_budgets.plural}}));
+  if (!may_read) no_right_until_ = context_.clock.now() + refused_pause;
+  co_return may_read;
+}
+
+kube::Duration DisruptionBudgets::refuse(Twin& twin, const kube::Failure& failure) {
+  const std::string words = " (" + kube::one_line(core::refusal_words(failure), max_words) + ")";
+  std::string text = "PodDisruptionBudgets of this namespace hold at home only: cluster " + cluster_;
+  if (twin.had_copies)
+    text += " lets them hold there no longer" + words;
+  else
+    text += " does not let them hold there" + words + "; its administrator can, by liqoctl set tenant " +
+            context_.settings.cluster_id + " --allow disruptionBudgets=maxBlock=10m";
+  if (twin.told != text) {
+    log_.info("budgets do not hold at the provider", {{"namespace", twin.local}, {"error", failure}});
+    if (const auto offloading = offloadings_->find({twin.local, std::string(api::namespace_offloading_name)}))
+      context_.events.warning(*offloading, api::kinds::namespace_offloadings, api::reasons::budgets_not_held, text);
+    twin.told = std::move(text);
+  }
+  return twin.had_copies ? lifted_pause : refused_pause;
+}
+
+asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::hold(Shared twin, std::string name) {
+  auto budget = budgets_->find({twin->local, name});
+  if (!budget || !core::is_copied(*budget)) co_return Later();
+  Round round = look(*twin, std::move(*budget));
+  const bool lowers = round.copy && round.plan.min_available < round.view.copy->min_available;
+  if (!lowers && round.plan.lend.empty() && round.plan.take_back.empty())
+    co_return co_await write_copy(twin, std::move(round));
+  // The cache may be behind what this process or an earlier one has written.
+  KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), disruption_budgets, round.budget.key()),
+              "reading the budget");
+  if (!live || !core::is_copied(*live) || !is_current(twin)) co_return Later();
+  co_return co_await hold_live(twin, std::move(*live));
+}
+
+asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::hold_live(Shared twin, kube::Object budget) {
+  Round round = look(*twin, std::move(budget));
+  const bool raises = round.copy && round.plan.min_available > round.view.copy->min_available;
+  if (!raises && !round.plan.lend.empty()) {
+    KUBE_CO_TRY(is_lent, co_await lend(round));
+    if (!is_current(twin)) co_return Later();
+    if (!is_lent && !no_lending_until_) co_return Later(conflict_pause);
+    round = look(*twin, std::move(round.budget));
+  }
+  const bool is_written = !round.copy || !core::plan_budget_copy(*round.copy, copy_of(*twin, round));
+  if (is_written && !round.plan.take_back.empty()) co_return co_await take_back(twin, std::move(round));
+  co_return co_await write_copy(twin, std::move(round));
+}
+
+asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
+  const kube::TimePoint now = context_.clock.now();
+  if (no_lending_until_ && now < *no_lending_until_) co_return false;
+  no_lending_until_.reset();
+  if (now < next_lending_) co_return false;
+  next_lending_ = now + lending_pause;
+  const kube::Object wanted = core::lend(round.budget, round.plan.lend, context_.clock.wall());
+  auto lent = co_await context_.home.api().replace(disruption_budgets, wanted,
+                                                   {.field_manager = api::reflection_manager, .subresource = "status"});
+  if (!lent && (lent.error().is_conflict() || lent.error().is_not_found())) co_return false;
+  if (!lent && lent.error().is_forbidden()) {
+    no_lending_until_ = now + refused_pause;
+    log_.warn("no eviction can be lent to the provider: its drains wait until it lets budgets hold no longer",
+              {{"budget", round.budget.key()}, {"error", lent.error()}});
+    co_return false;
+  }
+  if (!lent) co_return kube::fail(std::move(lent.error()), "lending evictions");
+  context_.events.normal(
+      *lent, disruption_budgets, api::reasons::disruption_lent,
+      "cluster " + cluster_ + " drains a node, and may evict now: " + kube::join_some(round.plan.lend, 5));
+  budgets_->observe(*lent);
+  round.budget = std::move(*lent);
+  co_return true;
+}
+
+asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::write_copy(Shared twin, Round round) {
+  const kube::Object wanted = copy_of(*twin, round);
+  // The provider's count by a new number comes as a change of the copy, and the pods at home as changes of theirs.
+  const Later later = round.plan.take_back.empty() ? Later() : Later(take_back_pause);
+  auto changed = round.copy ? core::plan_budget_copy(*round.copy, wanted) : std::optional<kube::Object>(wanted);
+  if (!changed) co_return later;
+  const kube::TimePoint now = context_.clock.now();
+  if (!round.copy && twin->refused_until && now < *twin->refused_until) co_return Later(*twin->refused_until - now);
+  const kube::WriteOptions options{.field_manager = api::reflection_manager};
+  // The version makes the write fail that an earlier leader left on its way.
+  auto written = round.copy ? co_await provider_.api.replace(disruption_budgets, *changed, options)
+                            : co_await provider_.api.create(disruption_budgets, *changed, options);
+  if (!is_current(twin) || !twin->copies) co_return Later();
+  if (written) {
+    if (!round.copy) {
+      twin->refused_until.reset();
+      twin->told.clear();
+      twin->had_copies = true;
+    }
+    twin->copies->observe(std::move(*written));
+    co_return later;
+  }
+  const kube::Failure& failure = written.error();
+  if (failure.is_forbidden()) {
+    twin->refused_until = context_.clock.now() + refuse(*twin, failure);
+    co_return Later(*twin->refused_until - context_.clock.now());
+  }
+  if (failure.is_conflict() || failure.is_already_exists() || failure.is_not_found()) {
+    if (failure.is_not_found() && round.copy) twin->copies->observe_gone(round.copy->key(), round.copy->uid());
+    co_return Later(take_back_pause);
+  }
+  // The number may be lowered yet, for evictions that must not be taken back before.
+  twin->doubt_until = context_.clock.now() + doubt;
+  co_return kube::fail(std::move(written.error()), "writing the copy in " + twin->remote);
+}
+
+asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::take_back(Shared twin, Round round) {
+  const kube::TimePoint now = context_.clock.now();
+  if (now < twin->doubt_until) co_return Later(twin->doubt_until - now);
+  if (!core::could_take_back(round.view, round.plan)) co_return Later(take_back_pause);
+  const std::optional<core::BudgetCopy> copy = round.view.copy;
+  core::PodNames ready_there;
+  KUBE_CO_TRYV(
+      co_await kube::list_all(
+          provider_.api, {kube::resources::pods, twin->remote},
+          {.selection = {.label_selector = core::selector_text(kube::object_at(round.budget.spec(), {"selector"}))}},
+          [&](const kube::Object& pod) {
+            if (!is_over(pod) && kube::has_condition(pod, "Ready")) ready_there.emplace(pod.name());
+            return ready_there.size() < kube::list_page_size * 20;
+          }),
+      "reading the pods of the budget");
+  if (!is_current(twin)) co_return Later();
+  // The pods at home are those of now, the copy is that from before the list.
+  round.view.pods = pods_of(round.budget);
+  round.view.copy = copy;
+  if (!core::may_take_back(round.view, round.plan, ready_there)) co_return Later(take_back_pause);
+  auto taken =
+      co_await context_.home.api().replace(disruption_budgets, core::take_back(round.budget, round.plan.take_back),
+                                           {.field_manager = api::reflection_manager, .subresource = "status"});
+  if (!taken && (taken.error().is_conflict() || taken.error().is_not_found())) co_return Later(conflict_pause);
+  if (!taken) co_return kube::fail(std::move(taken.error()), "taking back evictions");
+  budgets_->observe(std::move(*taken));
+  co_return Later();
+}
+
+asio::awaitable<kube::Result<void>> DisruptionBudgets::remove_others(Shared twin) {
+  for (const kube::ObjectKey& key : twin->copies->store().keys()) {
+    const auto copy = twin->copies ? twin->copies->find(key) : std::nullopt;
+    const auto budget = budgets_->find({twin->local, key.name});
+    if (!copy || copy->is_deleting() || (budget && core::is_copied(*budget))) continue;
+    auto removed = co_await kube::remove_object(
+        provider_.api, disruption_budgets, key,
+        {.options = {.uid = std::string(copy->uid())}, .phase = "removing the copy of budget " + key.text()});
+    if (!is_current(twin) || !twin->copies) co_return kube::Result<void>();
+    if (!removed && !removed.error().is_forbidden()) co_return std::unexpected(std::move(removed.error()));
+    if (removed) twin->copies->observe_gone(key, copy->uid());
+  }
+  co_return kube::Result<void>();
+}
+
+}  // namespace liqo::controllers

@@ -1,0 +1,179 @@
+// Home's half of budgets at providers: copies, lent evictions, and refusals.
+#include "../offloading_fixture.hpp"
+#include "core/offloading/disruption_budget.hpp"
+#include "kube/testing/tree.hpp"
+#include "liqo/api/annotations.hpp"
+
+namespace liqo::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+const kube::ObjectKey quorum{shop, "quorum"};
+
+/// Two pods of rome run in milan, and a budget selects them. The test plays the disruption controllers of both clusters
+/// and liqod of milan.
+struct Quorum : Offloading {
+  Quorum()
+      : Offloading({}, {}, [](Offloading& world) {
+          world.server.serve(kinds::disruption_budgets);
+          world.milan.serve(kinds::disruption_budgets);
+        }) {}
+
+  void run_pods() {
+    for (const char* name : {"q-0", "q-1"}) {
+      kube::Object pod = create_pod(name);
+      pod.set_label("app", "quorum");
+      apply(resources::pods, pod);
+      run_at_milan(name);
+    }
+  }
+  void make_budget(std::int64_t allowed) {
+    kube::Object budget = kube::Object::make(kinds::disruption_budgets, quorum);
+    budget.mutable_spec() = json::object{{"maxUnavailable", 1},
+                                         {"selector", json::object{{"matchLabels", json::object{{"app", "quorum"}}}}}};
+    apply(kinds::disruption_budgets, budget);
+    allow(allowed);
+  }
+  void allow(std::int64_t allowed) {
+    const std::int64_t generation = find(kinds::disruption_budgets, quorum)->generation();
+    change(kinds::disruption_budgets, quorum, "status", [&](json::object& next) {
+      json::object& status = kube::ensure_object(next, "status");
+      status["observedGeneration"] = generation;
+      status["disruptionsAllowed"] = allowed;
+    });
+  }
+  std::optional<kube::Object> copy() { return at_milan(kinds::disruption_budgets, "quorum"); }
+  std::int64_t least() { return copy() ? kube::int_at(copy()->spec(), {"minAvailable"}) : -1; }
+  void want(std::string_view names) {
+    (void)milan.update(
+        {kinds::disruption_budgets, {twin, "quorum"}},
+        [&](json::object& next) { kube::testing::set_annotation(next, api::annotations::evictions_wanted, names); },
+        "milan");
+  }
+  /// Counts in milan.
+  void count(std::int64_t healthy) {
+    const std::int64_t generation = copy()->generation();
+    (void)milan.update(
+        {kinds::disruption_budgets, {twin, "quorum"}, "status"},
+        [&](json::object& next) {
+          json::object& status = kube::ensure_object(next, "status");
+          status["observedGeneration"] = generation;
+          status["currentHealthy"] = healthy;
+        },
+        "milan");
+  }
+  std::size_t lent() {
+    return kube::object_at(find(kinds::disruption_budgets, quorum)->status(), {"disruptedPods"}).size();
+  }
+  std::int64_t allowed() {
+    return kube::int_at(find(kinds::disruption_budgets, quorum)->status(), {"disruptionsAllowed"});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a copy allows evictions while milan wants them and home has lent them, and goes with its budget") {
+  Quorum world;
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.count(2);
+  world.pass(1min);
+  CHECK(world.least() == 2);
+  CHECK(world.lent() == 0);
+
+  world.want("q-0,q-1");
+  REQUIRE(world.reaches([&] { return world.least() == 1; }));
+  CHECK(world.lent() == 1);
+  CHECK(world.allowed() == 0);
+  world.pass(1s);
+  CHECK(world.events("DisruptionLent").size() == 1);
+
+  // Nothing is taken back before milan has counted by the new number.
+  world.want("");
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.pass(30s);
+  CHECK(world.lent() == 1);
+  world.count(2);
+  REQUIRE(world.reaches([&] { return world.lent() == 0; }));
+  // Kubernetes counts what is allowed.
+  CHECK(world.allowed() == 0);
+
+  (void)world.server.remove(kinds::disruption_budgets, quorum, {}, "operator");
+  CHECK(world.reaches([&] { return !world.copy(); }));
+}
+
+TEST_CASE("nothing is taken back while home shows a pod as ready that milan has evicted") {
+  Quorum world;
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.count(2);
+  world.want("q-0");
+  REQUIRE(world.reaches([&] { return world.least() == 1; }));
+  (void)world.milan.update(
+      {kinds::disruption_budgets, {twin, "quorum"}, "status"},
+      [](json::object& next) {
+        kube::ensure_object(kube::ensure_object(next, "status"), "disruptedPods")["q-1"] = "2026-11-30T12:00:00Z";
+      },
+      "milan");
+  world.want("");
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.count(1);
+  world.pass(1min);
+  CHECK(world.lent() == 1);
+}
+
+TEST_CASE("a copy that an earlier process left behind goes") {
+  Quorum world;
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.stop();
+  (void)world.server.remove(kinds::disruption_budgets, quorum, {}, "operator");
+  world.start();
+  CHECK(world.reaches([&] { return !world.copy(); }));
+}
+
+TEST_CASE("a provider that lets no budgets hold is asked once an hour, and that is told once") {
+  Quorum world;
+  int asked = 0;
+  world.refuse = [&](const kube::HttpRequest& request) -> std::string {
+    if (request.resource != "poddisruptionbudgets") return "";
+    ++asked;
+    return "the policy for cluster rome has no disruptionBudgets";
+  };
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return !world.events("DisruptionBudgetsNotHeld").empty(); }));
+  world.pass(5min);
+  const int before = asked;
+  world.pass(3h);
+  CHECK(asked - before <= 3);
+  CHECK(world.times_reported("DisruptionBudgetsNotHeld") == 1);
+  CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("hold at home only"));
+  CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("--allow disruptionBudgets=maxBlock=10m"));
+}
+
+TEST_CASE("without the right to lend, the copy lets nothing be evicted, and nothing is written again and again") {
+  Quorum world;
+  world.stop();
+  world.refuses = [](const kube::HttpRequest& request) -> std::string {
+    return request.resource == "poddisruptionbudgets" && request.verb != "list" && request.verb != "watch" &&
+                   request.verb != "get"
+               ? "no right"
+               : "";
+  };
+  world.start();
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.count(2);
+  world.want("q-0");
+  world.pass(10min);
+  CHECK(world.least() == 2);
+  CHECK(world.lent() == 0);
+}
+
+}  // namespace liqo::testing
