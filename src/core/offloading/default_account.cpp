@@ -11,8 +11,9 @@ bool misses_token_of_default(const kube::Object& local_pod, const ForgingContext
   if (ctx.api_server_mode != ApiServerMode::needed || service_account_of(local_pod) != "default") return false;
   const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
   if (asked == "home" || asked == "disabled" || asked == "remote") return false;
-  return std::ranges::any_of(collect_token_requests(local_pod),
-                             [](const TokenRequest& request) { return request.audience.empty(); });
+  return std::ranges::any_of(collect_token_requests(local_pod), [&](const TokenRequest& request) {
+    return request.audience.empty() || (ctx.home_audiences && ctx.home_audiences->contains(request.audience));
+  });
 }
 
 bool binds_default_account(const kube::Object& binding) {

@@ -45,6 +45,9 @@ TEST_CASE("pods of the account default miss its token where the account has righ
   CHECK_FALSE(misses_token_of_default(pod("robot"), ctx));
   CHECK_FALSE(misses_token_of_default(pod("default", "vault"), ctx));
   CHECK_FALSE(misses_token_of_default(local_pod(), ctx));
+  const Audiences of_home{"vault"};
+  ctx.home_audiences = &of_home;
+  CHECK(misses_token_of_default(pod("default", "vault"), ctx));
   for (const char* said : {"home", "disabled", "remote"})
     CHECK_FALSE(misses_token_of_default(
         pod("default", "", R"({"annotations": {"liqo.io/api-server-support": ")" + std::string(said) + R"("}})"), ctx));
