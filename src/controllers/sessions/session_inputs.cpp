@@ -7,6 +7,7 @@
 #include "controllers/common/known.hpp"
 #include "core/addresses/network_configuration.hpp"
 #include "core/common/digest.hpp"
+#include "core/common/home_names.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/reasons.hpp"
@@ -28,6 +29,7 @@ std::string digest_of(const kube::Object& virtual_node, const SessionInputs& inp
   parts["labels"] = texts(inputs.left_out.labels);
   parts["annotations"] = texts(inputs.left_out.annotations);
   parts["addresses"] = texts(inputs.addresses);
+  parts["knowsHomeNames"] = core::knows_names_of_home(VirtualNode(virtual_node).labels());
   parts["withholdsTokens"] = inputs.withholds_tokens;
   parts["withholdsAudienceTokens"] = inputs.withholds_audience_tokens;
   return core::sha256_hex(kube::json::serialize(parts));
@@ -159,6 +161,7 @@ core::ForgingContext SessionInputsReader::forging_of(const kube::Object& virtual
       .api_server_host = settings.offloading.api_server_host,
       .api_server_port = settings.offloading.api_server_port,
       .audience_tokens = settings.offloading.audience_tokens,
+      .knows_home_names = core::knows_names_of_home(VirtualNode(virtual_node).labels()),
   };
 }
 

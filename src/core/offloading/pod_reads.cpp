@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/common/digest.hpp"
+#include "core/common/home_names.hpp"
 #include "core/common/json_values.hpp"
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
@@ -186,7 +187,9 @@ bool reads_home_namespace(const kube::Object& local_pod, std::string_view remote
   if (reads_of_provider(local_pod)) return false;
   const bool has_home_token = api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api &&
                               !collect_token_requests(local_pod).empty();
-  return has_home_token || ctx.knows_home_names;
+  // The names of home lead to twins with the usual name alone.
+  return has_home_token ||
+         (ctx.knows_home_names && remote_namespace == default_twin_name(local_pod.ns(), ctx.clusters.local));
 }
 
 void adapt_reads(json::object& pod_spec, const kube::Object& local_pod, std::string_view remote_namespace,

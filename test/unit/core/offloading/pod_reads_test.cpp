@@ -172,6 +172,7 @@ TEST_CASE("the namespace is that of home if its name serves there") {
       {"a twin of another name", "shop-rome", "{}", false, false, "(metadata.namespace)", true},
       {"a token", "shop-rome", "{}", true, false, "shop", false},
       {"names of home", "shop-rome", "{}", false, true, "shop", false},
+      {"names of home, which lead to another twin", "special", "{}", false, true, "(metadata.namespace)", true},
       {"of the provider", "shop-rome", R"({"annotations": {"liqo.io/downward-api": "provider"}})", true, true,
        "(metadata.namespace)", false},
       {"its API server", "shop-rome", R"({"annotations": {"liqo.io/api-server-support": "remote"}})", true, true,
