@@ -156,14 +156,16 @@ asio::awaitable<Outcome> CopyWriter::end_refused(kube::Object local, action::App
 }
 
 asio::awaitable<bool> CopyWriter::shut(const kube::Object& local, const kube::Object& desired, std::string words) {
-  if (!context_.kind.is_door || !context_.kind.is_door(local)) co_return false;
+  if (!context_.kind.is_door) co_return false;
+  // The Service at home may be no door any more.
+  const bool may_be_open = context_.kind.is_door(local);
   const auto refused = core::reflection::refused_parts(desired, words);
   if (refused.empty()) co_return false;
   const kube::ObjectKey key{ns_->twin().ns(), std::string(desired.name())};
   const std::string uid(desired.uid());
   const auto live = co_await ns_->twin().read_object(key.name);
-  if (!live || !*live || (*live)->uid() != uid || !core::reflection::differs_in(**live, desired, refused))
-    co_return false;
+  if (!live || !*live || (*live)->uid() != uid || !context_.kind.is_door(**live)) co_return false;
+  if (may_be_open && !core::reflection::differs_in(**live, desired, refused)) co_return false;
   const auto removed = co_await context_.provider.remove(context_.kind.copies(), key, {.uid = uid});
   if (!removed && !removed.error().is_not_found()) co_return false;
   ns_->twin().copies().erase(key.name);

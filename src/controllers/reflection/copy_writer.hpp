@@ -35,8 +35,8 @@ class CopyWriter {
   /// Handles an apply that was refused, other than by a conflict.
   asio::awaitable<kube::Outcome> end_refused(kube::Object local, core::reflection::reflection_action::Apply wanted,
                                              kube::Failure failure);
-  /// Takes away a copy that is reached from outside and lacks what was refused, which may be what keeps strangers out.
-  /// Returns whether it is gone. `local` and `desired` outlive this.
+  /// Takes away a copy that is reached from outside and lacks what was refused, which may be what keeps strangers out,
+  /// or is to be reached no more. Returns whether it is gone. `local` and `desired` outlive this.
   asio::awaitable<bool> shut(const kube::Object& local, const kube::Object& desired, std::string words);
   /// Reports once what the copy lacks that was stored for `local`.
   void report_stored(const kube::Object& local, const kube::Object& copy);

@@ -152,6 +152,17 @@ TEST_CASE("a ClusterIP, and a Service that may keep an Ingress shut, is not copi
   }
 }
 
+TEST_CASE("a copy that is a door goes if home shuts the Service and adds what is refused") {
+  Refusing w;
+  REQUIRE(w.rome.create(services, service("LoadBalancer"), actor));
+  REQUIRE(w.reaches([&] { return w.type() == "LoadBalancer"; }, 5s));
+  w.change([](json::object& tree) {
+    tree["spec"].as_object()["type"] = "ClusterIP";
+    kube::ensure_object(tree["metadata"].as_object(), "annotations")[order] = "external";
+  });
+  CHECK(w.reaches([&] { return w.type() == "(none)"; }, 5s));
+}
+
 TEST_CASE("the copy of an Ingress goes when a refused annotation comes that it lacks") {
   const kube::Resource& ingresses = api::kinds::ingresses;
   Refusing w("Ingress");
