@@ -151,7 +151,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
     co_return std::nullopt;
   }
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
-  KUBE_CO_TRY(owner, co_await services_.orders.owner_in(seen_.remote_key.ns));
+  auto owner = co_await services_.orders.owner_in(seen_.remote_key.ns);
   KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, false));
   // Tokens take a while. A change meanwhile enqueues the pod.
   if (!is_still_wanted()) co_return Outcome::done();
