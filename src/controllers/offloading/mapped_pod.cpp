@@ -154,7 +154,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
   if (auto end = co_await learn_audiences()) co_return std::move(*end);
   if (auto end = co_await refuse_hopeless()) co_return std::move(*end);
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
-  KUBE_CO_TRY(owner, co_await services_.orders.owner_in(seen_.remote_key.ns));
+  auto owner = co_await services_.orders.owner_in(seen_.remote_key.ns);
   KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, {}));
   // Tokens take a while. A change meanwhile enqueues the pod.
   if (!is_still_wanted()) co_return Outcome::done();

@@ -68,9 +68,10 @@ std::optional<kube::Duration> PodOrders::wait_for_room(const kube::Object& local
   return pause->least + node_.context.random.between(kube::Duration::zero(), pause->spread);
 }
 
-asio::awaitable<kube::Result<std::optional<kube::OwnerReference>>> PodOrders::owner_in(std::string twin) {
-  if (!owners()) co_return std::optional<kube::OwnerReference>();
-  co_return co_await owners()->of(std::move(twin));
+asio::awaitable<std::optional<kube::OwnerReference>> PodOrders::owner_in(std::string twin) {
+  if (!owners()) co_return std::nullopt;
+  auto owner = co_await owners()->of(std::move(twin));
+  co_return owner ? std::move(*owner) : std::nullopt;
 }
 
 asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local, kube::ObjectKey remote_key,
@@ -168,10 +169,7 @@ asio::awaitable<kube::Result<bool>> PodOrders::update(const kube::Object& local,
                "what the pod reads in cluster " + node_.cluster() + " about itself stays as it is: " + why);
   auto patch = core::plan_shadow_pod_update(local, shadow, node_.forging);
   auto owner = owners() ? owners()->known(std::string(shadow.ns())) : std::nullopt;
-  if (patch) {
-    KUBE_CO_TRY(read, co_await owner_in(std::string(shadow.ns())));
-    owner = std::move(read);
-  }
+  if (patch) owner = co_await owner_in(std::string(shadow.ns()));
   // What was ordered before there were owners gets one with its next change. A former twin as its owner is a change.
   if (owner && (patch || core::names_former_twin(shadow, *owner)))
     if (auto named = core::owners_with(shadow, *owner)) {
