@@ -125,7 +125,8 @@ def test_drains_on_both_sides_together_keep_to_a_budget(fake_story: Story) -> No
         out, err = one.communicate()
         assert one.returncode == 0, (out, err)
     assert min(lows) >= 3, lows
-    assert home.events(story.namespace, "quorum"), "nothing was said of what was lent"
+    reasons = {event["reason"] for event in home.events(story.namespace, "quorum")}
+    assert "DisruptionLent" in reasons, reasons
     assert node_of(there, story.twin, "there") != away
     wait_for(lambda: not budget(story)["status"].get("disruptedPods"), SOON, "what was lent to be taken back")
     wait_held(story, 2)

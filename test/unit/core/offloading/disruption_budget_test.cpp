@@ -335,18 +335,20 @@ class World {
 
 TEST_CASE("whatever drains at home and at two providers do in whatever order, no more is evicted than home allows") {
   int evicted = 0;
-  for (unsigned seed = 1; seed <= 2000; ++seed) {
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
     CAPTURE(seed);
     const int pods = 2 + int(seed % 7), desired = int(seed % unsigned(pods));
     World world(seed, pods, desired);
+    int least = pods;
     for (int i = 0; i < 400; ++i) {
       world.step();
-      REQUIRE(world.up() >= desired);
+      least = std::min(least, world.up());
     }
+    REQUIRE(least >= desired);
     evicted += world.evictions_at_providers();
   }
   // Otherwise nothing was tried.
-  CHECK(evicted > 1000);
+  CHECK(evicted > 500);
 }
 
 }  // namespace liqo::core
