@@ -273,7 +273,8 @@ std::string ReflectionWorld::compare_endpoints(Cluster& provider) {
       .policy = *policy,
       .own = own,
       .reachable = core::reflection::is_reachable(peer ? &*peer : nullptr),
-      .map_direct = {}};
+      .map_direct = {},
+      .provider = provider.id};
   for (const Tree& shadow : provider.server.list(kinds::shadow_endpoint_slices, twin)) {
     const std::string title = "EndpointSlice " + std::string(name_of(*shadow));
     const core::reflection::EndpointSlicePlan plan =

@@ -49,6 +49,8 @@ class ClusterReflection {
   void set_mapping(core::NamespaceMapping mapping);
   /// Sets the Configurations of the provider in its tenant namespace.
   void set_network(std::span<const kube::Object> configurations) { endpoints_.set_network(configurations); }
+  /// Sets how the addresses of the provider's pods are shown at home.
+  void set_shown(const core::PeerAddresses& shown) { endpoints_.set_shown(shown); }
   bool is_busy() const;
   /// How the configured custom resources are reflected.
   core::CustomState custom_state() const { return custom_kinds_.state(); }

@@ -82,6 +82,12 @@ void HomeEndpointWatch::set_network(std::span<const kube::Object> configurations
   changed_("");
 }
 
+void HomeEndpointWatch::set_shown(const core::PeerAddresses& shown) {
+  if (shown_ == shown) return;
+  shown_ = shown;
+  changed_("");
+}
+
 bool HomeEndpointWatch::is_known() const {
   return addresses_ && nodes_ && nodes_->has_synced() && services_->has_synced() && is_known_or_forbidden(*ips_);
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "core/addresses/peer_addresses.hpp"
 #include "core/reflection/home_endpoints.hpp"
 #include "kube/runtime/informer_set.hpp"
 
@@ -25,9 +26,14 @@ class HomeEndpointWatch final : public core::reflection::HomeEndpoints {
   void start();
   /// Sets the Configurations of the provider in its tenant namespace here.
   void set_network(std::span<const kube::Object> configurations);
+  /// Sets how the addresses of the provider's pods are shown here.
+  void set_shown(const core::PeerAddresses& shown);
 
   std::string cluster_of(std::string_view node) const override;
   std::optional<core::IpAddress> outward(std::string_view ns, const core::IpAddress& address) const override;
+  std::optional<core::IpAddress> at_provider(const core::IpAddress& address) const override {
+    return shown_.original_of(address);
+  }
   std::optional<kube::Object> service(std::string_view ns, std::string_view name) const override;
   bool is_known() const override;
 
@@ -41,6 +47,7 @@ class HomeEndpointWatch final : public core::reflection::HomeEndpoints {
   std::function<bool(const std::string& ns)> concerns_;
   std::function<void(const std::string& ns)> changed_;
   std::optional<core::reflection::OutwardAddresses> addresses_;
+  core::PeerAddresses shown_;
   kube::InformerHandle nodes_, ips_, services_;
   std::map<std::string, std::string, std::less<>> clusters_;  ///< by virtual node
   /// The annotations of Services, and the addresses that IP objects assign. They include namespaces that are not

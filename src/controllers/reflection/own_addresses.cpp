@@ -16,7 +16,7 @@ void prune_metadata(json::object& tree) {
 void prune_pod(json::object& tree) {
   prune_metadata(tree);
   tree.erase("spec");
-  keep_fields_of(tree, "status", {"phase", "podIP", "podIPs"});
+  keep_fields_of(tree, "status", {"phase", "podIP", "podIPs", "hostIP"});
 }
 
 void prune_service(json::object& tree) {

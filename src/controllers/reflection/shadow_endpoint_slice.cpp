@@ -159,6 +159,15 @@ void ShadowEndpointSliceController::take_own(const core::OwnAddresses::Change& c
     return;
   }
   const auto order = [](const core::IpAddress& address) { return std::tie(address.v6, address.bytes); };
+  const auto has_any = [&](const Memory& memory) {
+    return std::ranges::any_of(change.addresses, [&](const core::IpAddress& address) {
+      return std::ranges::binary_search(memory.judged, order(address), {}, order);
+    });
+  };
+  // Pods of a consumer count in their own twin, whatever is declared.
+  for (const std::string& twin : change.twins)
+    for (const kube::ObjectKey& key : shadows_->store().keys_in(twin))
+      if (const auto known = memory_.find(key); known != memory_.end() && has_any(known->second)) enqueue(key);
   for (const core::IpAddress& address : change.addresses) {
     // Most addresses may not be used by any consumer, and are in no slice.
     const bool may_be =
@@ -215,7 +224,8 @@ core::reflection::EndpointSlicePlan ShadowEndpointSliceController::plan(const ku
          if (configurations_->store().keys(by_cluster, cluster).empty()) return std::nullopt;
          return look_at(cluster).addresses.mapped(address);
        },
-       .denies_direct = context_.settings.reflection.denies_direct_connections});
+       .denies_direct = context_.settings.reflection.denies_direct_connections,
+       .provider = context_.settings.cluster_id});
   if (plan.endpoints > 0) endpoints_[id] += plan.endpoints;
   memory.consumer = id;
   memory.endpoints = plan.endpoints;

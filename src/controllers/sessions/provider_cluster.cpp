@@ -136,6 +136,7 @@ bool ProviderCluster::read_addresses() {
   withdrawal_ = core::withdrawal_note(*peer);
   silence_ = core::silence_note(*peer);
   reflection_.set_network(configurations);
+  reflection_.set_shown(*addresses_);
   for (PodController* pods : pods_) notify_addresses(*pods);
   return true;
 }

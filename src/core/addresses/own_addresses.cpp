@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "liqo/api/labels.hpp"
 #include "liqo/api/shadow_pod.hpp"
 
 namespace liqo::core {
@@ -30,6 +31,11 @@ HeldAddresses HeldAddresses::of_pod(const kube::Object* pod) {
   add_address(held, kube::string_at(pod->status(), {"podIP"}));
   for (const kube::json::value& entry : kube::array_at(pod->status(), {"podIPs"}))
     add_address(held, kube::string_at(entry, {"ip"}));
+  const std::string_view own = kube::string_at(pod->status(), {"podIP"});
+  // The address of a pod in the network of its node is that of the node.
+  if (pod->label(api::labels::managed_by) == api::labels::managed_by_shadow_pod && api::phase_of(*pod) == "Running" &&
+      !own.empty() && own != kube::string_at(pod->status(), {"hostIP"}))
+    held.twin = pod->ns();
   return held;
 }
 
@@ -66,17 +72,27 @@ OwnAddresses::Change OwnAddresses::set(std::string_view kind, const kube::Object
   const auto known = held_.find(place);
   const HeldAddresses before = known == held_.end() ? HeldAddresses() : known->second;
   if (before == now) return change;
-  std::map<Number, bool> had;
+  struct Was {
+    bool held;
+    std::string twin;
+  };
+  std::map<Number, Was> had;
   const auto remember = [&](const IpAddress& address) {
-    had.try_emplace(number(address), addresses_.contains(number(address)));
+    had.try_emplace(number(address), addresses_.contains(number(address)), std::string(twin_of(address)));
   };
   std::ranges::for_each(before.addresses, remember);
   std::ranges::for_each(now.addresses, remember);
-  for (const IpAddress& address : now.addresses) ++addresses_[number(address)];
-  for (const IpAddress& address : before.addresses)
-    if (const auto at = addresses_.find(number(address)); --at->second == 0) addresses_.erase(at);
-  for (const auto& [address, was] : had)
-    if (addresses_.contains(address) != was) change.addresses.push_back({.bytes = address.second, .v6 = address.first});
+  hold(now);
+  release(before);
+  for (const auto& [bytes, was] : had) {
+    const IpAddress address{.bytes = bytes.second, .v6 = bytes.first};
+    const std::string twin(twin_of(address));
+    if (addresses_.contains(bytes) == was.held && twin == was.twin) continue;
+    change.addresses.push_back(address);
+    if (twin == was.twin) continue;
+    for (const std::string& concerned : {twin, was.twin})
+      if (!concerned.empty()) change.twins.insert(concerned);
+  }
   change.any = before.ranges != now.ranges;
   if (now == HeldAddresses())
     held_.erase(place);
@@ -84,6 +100,23 @@ OwnAddresses::Change OwnAddresses::set(std::string_view kind, const kube::Object
     held_[place] = std::move(now);
   if (change.any) merge();
   return change;
+}
+
+void OwnAddresses::hold(const HeldAddresses& held) {
+  for (const IpAddress& address : held.addresses) {
+    ++addresses_[number(address)];
+    if (!held.twin.empty()) ++twins_[number(address)][held.twin];
+  }
+}
+
+void OwnAddresses::release(const HeldAddresses& held) {
+  for (const IpAddress& address : held.addresses) {
+    if (const auto at = addresses_.find(number(address)); --at->second == 0) addresses_.erase(at);
+    if (held.twin.empty()) continue;
+    const auto of_twins = twins_.find(number(address));
+    if (const auto at = of_twins->second.find(held.twin); --at->second == 0) of_twins->second.erase(at);
+    if (of_twins->second.empty()) twins_.erase(of_twins);
+  }
 }
 
 void OwnAddresses::merge() {
@@ -98,6 +131,14 @@ bool OwnAddresses::contain(const IpAddress& address) const {
   const auto behind =
       std::ranges::upper_bound(ranges_, number(address), {}, [](const Cidr& range) { return number(range.base); });
   return behind != ranges_.begin() && std::prev(behind)->contains(address);
+}
+
+std::string_view OwnAddresses::twin_of(const IpAddress& address) const {
+  const auto of_twins = twins_.find(number(address));
+  if (of_twins == twins_.end() || of_twins->second.size() != 1) return "";
+  const auto& [twin, pods] = *of_twins->second.begin();
+  // A Service, a node, or a pod of somebody else may hold it, too.
+  return addresses_.at(number(address)) == pods ? std::string_view(twin) : "";
 }
 
 }  // namespace liqo::core

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/common/ip.hpp"
@@ -18,6 +20,9 @@ namespace liqo::core {
 struct HeldAddresses {
   std::vector<IpAddress> addresses;
   std::vector<Cidr> ranges;
+  /// The twin namespace, if the object is a running pod that a consumer has here with addresses of its own. "" for all
+  /// others, also for a pod in the network of its node.
+  std::string twin = {};
 
   static HeldAddresses of_pod(const kube::Object* pod);
   static HeldAddresses of_service(const kube::Object* service);
@@ -29,10 +34,11 @@ struct HeldAddresses {
 /// The addresses of all objects of this cluster together.
 class OwnAddresses {
  public:
-  /// The addresses for which the result of contain() may have changed by set().
+  /// The addresses for which the result of contain() or twin_of() may have changed by set().
   struct Change {
     std::vector<IpAddress> addresses;
-    bool any = false;  ///< ranges have changed, so this may be any address
+    std::set<std::string> twins;  ///< the twins that twin_of() has named for one of them, or names now
+    bool any = false;             ///< ranges have changed, so this may be any address
     bool is_empty() const { return addresses.empty() && !any; }
   };
 
@@ -44,16 +50,23 @@ class OwnAddresses {
   Change set(std::string_view kind, const kube::ObjectKey& key, HeldAddresses now);
   /// Whether the address belongs to this cluster: an object holds it, or a range has it.
   bool contain(const IpAddress& address) const;
+  /// The twin namespace whose running pod has the address, if no other object holds it; "" = there is none. The result
+  /// is valid until set() is called.
+  std::string_view twin_of(const IpAddress& address) const;
 
  private:
   using Number = std::pair<bool, std::array<std::uint8_t, 16>>;  ///< sorts addresses by family, then by bytes
   static Number number(const IpAddress& address) { return {address.v6, address.bytes}; }
+  void hold(const HeldAddresses& held);
+  void release(const HeldAddresses& held);
   void merge();
 
   std::vector<Cidr> declared_;
   std::map<std::pair<std::string, kube::ObjectKey>, HeldAddresses> held_;
   std::map<Number, std::size_t> addresses_;  ///< and how many objects hold each
-  std::vector<Cidr> ranges_;                 ///< declared and held ones, sorted and without overlap
+  /// Those of consumers' pods, and how many pods of which twin hold each.
+  std::map<Number, std::map<std::string, std::size_t>> twins_;
+  std::vector<Cidr> ranges_;  ///< declared and held ones, sorted and without overlap
 };
 
 }  // namespace liqo::core

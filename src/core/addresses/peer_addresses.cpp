@@ -66,6 +66,18 @@ std::optional<IpAddress> PeerAddresses::shown(std::string_view address) const {
   return found;
 }
 
+std::optional<IpAddress> PeerAddresses::original_of(const IpAddress& shown) const {
+  if (basis_ == Basis::none || basis_ == Basis::invalid || shown.is_special()) return std::nullopt;
+  for (const auto& [original, assigned] : assigned_)
+    if (IpAddress::parse(assigned) == shown) return IpAddress::parse(original);
+  auto original = mapping_.original_of(shown);
+  if (!original && std::ranges::any_of(ranges_, [&shown](const Cidr& range) { return range.contains(shown); }))
+    original = shown;
+  // What is shown in another way is not shown as this address.
+  if (original && find(*original) != shown) return std::nullopt;
+  return original;
+}
+
 std::optional<IpAddress> PeerAddresses::find(const IpAddress& address) const {
   if (const auto assigned = assigned_.find(address.text()); assigned != assigned_.end())
     return IpAddress::parse(assigned->second);

@@ -39,6 +39,10 @@ class PeerAddresses {
   /// The address that is shown at home in place of `address`; nullopt if none is, also if no pod of another cluster can
   /// have it (`IpAddress::is_special`).
   std::optional<IpAddress> shown(std::string_view address) const;
+  /// The address that a pod of the provider has there if its address is shown here as this one; nullopt if nothing is
+  /// declared of it. An address is declared by an IP object, by a Configuration, or by ranges, and not by the age of
+  /// the peering.
+  std::optional<IpAddress> original_of(const IpAddress& shown) const;
   /// Whether an address that is left out is worth an Event: it contradicts what is declared, and nothing else reports
   /// it.
   bool reports_left_out() const { return basis_ == Basis::declared || basis_ == Basis::mapped; }

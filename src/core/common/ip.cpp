@@ -151,6 +151,16 @@ std::optional<std::string> IpMapping::remap(std::string_view address) const {
   return found ? found->text() : std::string(address);
 }
 
+std::optional<IpAddress> IpMapping::original_of(const IpAddress& reached) const {
+  for (const Pair& pair : pairs_) {
+    if (!pair.remapped.contains(reached)) continue;
+    const IpAddress original = move_into(reached, pair.original);
+    // An earlier pair may map the original elsewhere.
+    if (find(original) == reached) return original;
+  }
+  return std::nullopt;
+}
+
 bool IpMapping::reaches(const IpAddress& address) const {
   return std::ranges::any_of(pairs_, [&address](const Pair& pair) { return pair.remapped.contains(address); });
 }

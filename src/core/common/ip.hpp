@@ -70,6 +70,8 @@ class IpMapping {
   std::optional<std::string> remap(std::string_view address) const;
   /// The address as the other cluster reaches it; nullopt if no range holds it.
   std::optional<IpAddress> find(const IpAddress& address) const;
+  /// The address that find() maps to this one; nullopt if there is none.
+  std::optional<IpAddress> original_of(const IpAddress& reached) const;
   /// Whether find() can return that address.
   bool reaches(const IpAddress& address) const;
   bool operator==(const IpMapping&) const = default;

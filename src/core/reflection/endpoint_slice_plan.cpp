@@ -59,20 +59,29 @@ std::string shown(std::string_view text) {
 class Judge {
  public:
   Judge(const kube::Object& shadow, const EndpointSurroundings& around, bool v6, EndpointSlicePlan& plan)
-      : around_(around), v6_(v6), direct_(read_direct(shadow)), plan_(plan) {}
+      : around_(around), twin_(shadow.ns()), v6_(v6), direct_(read_direct(shadow)), plan_(plan) {}
 
-  std::optional<IpAddress> judge(std::string_view text) {
+  struct Judged {
+    IpAddress address;
+    bool is_in_twin = false;  ///< it is that of a running pod of the consumer in this twin
+  };
+  /// `is_here`: the consumer says that it is a pod of its own in this cluster, as which it is then judged alone.
+  std::optional<Judged> judge(std::string_view text, bool is_here) {
     ++seen_;
     const auto address = IpAddress::parse(text);
     if (!address || address->v6 != v6_) return leave_out(text, v6_ ? "no IPv6 address" : "no IPv4 address");
     if (around_.denies_direct && direct_.contains(text))
       return leave_out(text, "of a third cluster, to which this one denies direct connections");
-    const auto reached = reach(text, *address);
+    const auto reached = is_here ? std::nullopt : reach(text, *address);
+    const IpAddress there = reached.value_or(*address);
+    if (there.is_special())
+      return leave_out(text, reached || is_here ? "an address that no endpoint can have" : "not declared");
+    plan_.judged.push_back(there);
+    if (!twin_.empty() && around_.own.twin_of(there) == twin_) return Judged{.address = there, .is_in_twin = true};
+    if (is_here) return leave_out(text, "no running pod of the consumer in this namespace has it");
     if (!reached) return leave_out(text, "not declared");
-    if (reached->is_special()) return leave_out(text, "an address that no endpoint can have");
-    plan_.judged.push_back(*reached);
-    if (around_.own.contain(*reached)) return leave_out(text, "an address of this cluster itself");
-    return reached;
+    if (around_.own.contain(there)) return leave_out(text, "an address of this cluster itself");
+    return Judged{.address = there};
   }
   void leave_out_rest(std::size_t endpoints, std::string_view bound) {
     seen_ += endpoints;
@@ -109,6 +118,7 @@ class Judge {
   }
 
   const EndpointSurroundings& around_;
+  std::string_view twin_;
   bool v6_;
   std::map<std::string, std::string, std::less<>> direct_;
   EndpointSlicePlan& plan_;
@@ -154,15 +164,18 @@ json::array forge_endpoints(const kube::Object& shadow, const EndpointSurroundin
     }
     const json::array& addresses = kube::array_at(endpoint, {"addresses"});
     const auto* text = addresses.empty() ? nullptr : addresses.front().if_string();
-    const auto address = text ? judge.judge(*text) : std::nullopt;
+    const std::string_view node = kube::string_at(endpoint, {"nodeName"});
+    const bool is_here = !around.provider.empty() && node == around.provider;
+    const auto judged = text ? judge.judge(*text, is_here) : std::nullopt;
     // Two texts may be the same address.
-    if (!address || !present.insert(address->text()).second) continue;
-    json::object one{{"addresses", json::array{json::string(address->text())}},
-                     {"conditions", forge_conditions(endpoint, around.reachable)}};
+    if (!judged || !present.insert(judged->address.text()).second) continue;
+    // A pod in this cluster serves whether or not the consumer can be reached.
+    json::object one{{"addresses", json::array{json::string(judged->address.text())}},
+                     {"conditions", forge_conditions(endpoint, around.reachable || judged->is_in_twin)}};
     if (const std::string_view hostname = kube::string_at(endpoint, {"hostname"}); is_dns_label(hostname))
       one["hostname"] = hostname;
     // The consumer is no node of this cluster, so traffic that has to stay on a node never goes there.
-    if (!kube::string_at(endpoint, {"nodeName"}).empty()) one["nodeName"] = around.consumer;
+    if (!node.empty() && !judged->is_in_twin) one["nodeName"] = around.consumer;
     if (const json::object& target = kube::object_at(endpoint, {"targetRef"}); !target.empty())
       one["targetRef"] = forge_target(target);
     made.push_back(std::move(one));

@@ -34,6 +34,8 @@ struct EndpointSurroundings {
   /// The address to which this cluster's network maps one of a third cluster with a direct connection to the consumer.
   std::function<std::optional<IpAddress>(const std::string& cluster, const IpAddress& address)> map_direct;
   bool denies_direct = false;  ///< no address of a third cluster is taken, whatever is declared
+  /// The ID of this cluster. An endpoint whose node has that name is, as the consumer says, a pod of its own here.
+  std::string_view provider = {};
 };
 
 namespace endpoint_slice_action {
@@ -59,7 +61,8 @@ struct EndpointSlicePlan {
   std::string refusal;            ///< why there is no EndpointSlice
   std::string left_out;           ///< what is left out, as its annotation says it; "" = nothing
   std::string left_out_words;     ///< the sentence about what is left out
-  std::vector<IpAddress> judged;  ///< addresses as they are reached from here, in order: kept, or this cluster's own
+  std::vector<IpAddress> judged;  ///< addresses as they are reached from here, in order: those kept, and those left out
+                                  ///< that this cluster's own pods or objects may make good or bad
   std::set<std::string> direct;   ///< third clusters with addresses in the EndpointSlice
   std::size_t endpoints = 0;      ///< how many it has
   bool crowded = false;           ///< it has all there was room for
@@ -73,9 +76,10 @@ bool is_orphan(const kube::Object& slice);
 ///
 /// Of each endpoint the first address counts, as it does for proxies. It is judged after it is mapped: those that are
 /// not declared, that this cluster has itself, or that no endpoint can have are left out, and what is in the slice
-/// already is not repeated. `serving` and `terminating` stay as they are, readiness also needs a consumer that is
-/// reachable; zone, hints and nodes mean nothing here. Labels by which others take orders, and annotations that do more
-/// than describe, do not pass, as with pods.
+/// already is not repeated. The address of a running pod that the consumer has in this twin is taken whatever is
+/// declared, while nothing else here has it. `serving` and `terminating` stay as they are, readiness also needs a
+/// consumer that is reachable, unless the endpoint is such a pod; zone, hints and nodes mean nothing here. Labels by
+/// which others take orders, and annotations that do more than describe, do not pass, as with pods.
 EndpointSlicePlan plan_endpoint_slice(const kube::Object& shadow, const kube::Object* live,
                                       const EndpointSurroundings& around);
 

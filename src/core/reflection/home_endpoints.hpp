@@ -46,6 +46,8 @@ class HomeEndpoints {
   /// The address by which the provider reaches what is called `address` in a namespace of this cluster; nullopt if it
   /// cannot.
   virtual std::optional<IpAddress> outward(std::string_view ns, const IpAddress& address) const = 0;
+  /// The address that a pod of the provider has there if its address is shown here as this one; nullopt if no pod's is.
+  virtual std::optional<IpAddress> at_provider(const IpAddress&) const { return std::nullopt; }
   /// A Service, of which only annotations need be there; nullopt if there is none.
   virtual std::optional<kube::Object> service(std::string_view ns, std::string_view name) const = 0;
   /// Whether all that is asked for has been read.

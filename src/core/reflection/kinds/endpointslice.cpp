@@ -29,6 +29,9 @@ constexpr std::string_view change_time = "endpoints.kubernetes.io/last-change-tr
 /// own every ten seconds), and each renewal would be two writes at the provider.
 constexpr std::string_view mirroring_manager = "endpointslicemirroring-controller.k8s.io";
 
+/// Who writes the EndpointSlices of Services with a selector.
+constexpr std::string_view selecting_manager = "endpointslice-controller.k8s.io";
+
 /// The endpoints that the provider can use.
 struct Usable {
   json::array endpoints;
@@ -57,10 +60,28 @@ json::object forge_target(const json::object& target) {
   return made;
 }
 
+/// An address as the provider is to use it.
+struct Outward {
+  core::IpAddress address;
+  bool is_theirs = false;  ///< it is that of a pod of ours there, as the provider calls it
+};
+
+/// The address of an endpoint that somebody wrote by hand. `is_on_theirs`: it says that it is on a virtual node of the
+/// provider.
+std::optional<Outward> hand_written(const kube::Object& slice, const core::IpAddress& address, bool is_on_theirs,
+                                    const core::ForgingContext& ctx) {
+  const auto theirs = ctx.endpoints->at_provider(address);
+  if (is_on_theirs) return Outward{.address = theirs.value_or(address), .is_theirs = true};
+  // Only an address that is mapped can be nothing but a pod's: declared ranges may be wider than those of pods.
+  if (theirs && *theirs != address) return Outward{.address = *theirs, .is_theirs = true};
+  if (const auto reached = ctx.endpoints->outward(slice.ns(), address)) return Outward{.address = *reached};
+  return theirs ? std::optional(Outward{.address = *theirs}) : std::nullopt;
+}
+
 /// Hints name zones and nodes of home, and would keep the provider's pods from the endpoints. The provider sees the
-/// consumer as one node.
-json::object forge_endpoint(const json::value& endpoint, json::array addresses, const core::ForgingContext& ctx) {
-  json::object made{{"addresses", std::move(addresses)}, {"nodeName", ctx.clusters.local}};
+/// consumer as one node. `node`: the ID of the cluster in which the addresses are.
+json::object forge_endpoint(const json::value& endpoint, json::array addresses, std::string_view node) {
+  json::object made{{"addresses", std::move(addresses)}, {"nodeName", node}};
   json::object conditions;
   constexpr std::array<std::string_view, 3> states = {"ready", "serving", "terminating"};
   copy_fields(kube::object_at(endpoint, {"conditions"}), conditions, states);
@@ -74,29 +95,40 @@ json::object forge_endpoint(const json::value& endpoint, json::array addresses, 
 
 Usable usable_endpoints(const kube::Object& slice, const core::ForgingContext& ctx, bool direct) {
   Usable usable;
+  const bool is_hand_written = slice.label(labels::endpoint_slice_manager) != selecting_manager;
   for (const json::value& endpoint : kube::array_at(slice.tree(), {"endpoints"})) {
     if (!endpoint.is_object()) continue;
     const std::string cluster = ctx.endpoints->cluster_of(string_at(endpoint, {"nodeName"}));
-    // The provider has its own pods among its own endpoints.
-    if (cluster == ctx.clusters.remote) continue;
-    const bool is_elsewhere = direct && !cluster.empty() && kube::find(endpoint, {"targetRef"});
-    json::array addresses;
+    const bool is_on_theirs = cluster == ctx.clusters.remote;
+    // The provider has the pods that a Service selects among its own endpoints.
+    if (is_on_theirs && !is_hand_written) continue;
+    const bool is_elsewhere = direct && !cluster.empty() && !is_on_theirs && kube::find(endpoint, {"targetRef"});
+    json::array addresses, theirs;
     std::set<std::string> present;
     for (const json::value& entry : kube::array_at(endpoint, {"addresses"})) {
       const auto* text = entry.if_string();
       const auto address = text ? core::IpAddress::parse(*text) : std::nullopt;
       ++usable.seen;
-      const auto reached = !address || is_elsewhere ? address : ctx.endpoints->outward(slice.ns(), *address);
+      std::optional<Outward> reached;
+      if (address && is_elsewhere)
+        reached = Outward{.address = *address};
+      else if (address && is_hand_written)
+        reached = hand_written(slice, *address, is_on_theirs, ctx);
+      else if (address)
+        if (const auto outward = ctx.endpoints->outward(slice.ns(), *address)) reached = Outward{.address = *outward};
       if (!reached) {
         if (text) usable.unreachable.emplace_back(*text);
         continue;
       }
+      const std::string sent = reached->address.text();
       // Two texts may be the same address, and two addresses may be mapped to one.
-      if (!present.insert(reached->text()).second) continue;
-      if (is_elsewhere) usable.direct[cluster].insert(reached->text());
-      addresses.emplace_back(reached->text());
+      if (!present.insert(sent).second) continue;
+      if (is_elsewhere) usable.direct[cluster].insert(sent);
+      (reached->is_theirs ? theirs : addresses).emplace_back(sent);
     }
-    if (!addresses.empty()) usable.endpoints.push_back(forge_endpoint(endpoint, std::move(addresses), ctx));
+    if (!addresses.empty())
+      usable.endpoints.push_back(forge_endpoint(endpoint, std::move(addresses), ctx.clusters.local));
+    if (!theirs.empty()) usable.endpoints.push_back(forge_endpoint(endpoint, std::move(theirs), ctx.clusters.remote));
   }
   return usable;
 }

@@ -49,4 +49,21 @@ TEST_CASE("a Service and an IP object that were there before their namespace was
   rome.stop();
 }
 
+TEST_CASE("how the provider's pods are shown leads back to their addresses there, and changes endpoints") {
+  kube::testing::OneCluster rome(
+      {.name = "rome", .actor = "liqo", .random = 2, .on_failure = kube::async::TaskGroup::OnFailure::keep_others});
+  int changes = 0;
+  HomeEndpointWatch watch(
+      rome.informers, "", [](const std::string&) { return true; },
+      [&](const std::string& ns) { changes += ns.empty(); });
+  const auto address = *core::IpAddress::parse("10.2.0.21");
+  CHECK_FALSE(watch.at_provider(address));
+  kube::Object peer = kube::Object::make(api::kinds::foreign_clusters, {"", "milan"});
+  peer.set_annotation("liqo.io/remote-pod-cidrs", "10.2.0.0/16");
+  for (int i = 0; i < 2; ++i) watch.set_shown(core::PeerAddresses::of(peer, {}, {}));
+  CHECK(changes == 1);
+  CHECK(watch.at_provider(address) == address);
+  rome.stop();
+}
+
 }  // namespace liqo::controllers

@@ -65,8 +65,20 @@ struct Provider : ClusterFixture {
         json::parse(R"({"addressType": "IPv4", "ports": [{"port": 80}], "endpoints": [)" + text + "]}");
     apply(kinds::shadow_endpoint_slices, made);
   }
-  void put_pod(std::string_view name, std::string_view address) {
-    kube::Object pod = kube::Object::make(resources::pods, {"default", std::string(name)});
+  void put_pod(std::string_view name, std::string_view address, std::string_view ns = "default",
+               std::string_view manager = "") {
+    kube::Object pod = kube::Object::make(resources::pods, {std::string(ns), std::string(name)});
+    if (!manager.empty()) {
+      pod.set_label(api::labels::managed_by, manager);
+      // A Pod that no ShadowPod owns would be removed.
+      const kube::Object owner =
+          apply(resources::config_maps, kube::Object::make(resources::config_maps, {std::string(ns), "owner"}));
+      pod.add_owner_reference({.api_version = "v1",
+                               .kind = "ConfigMap",
+                               .name = "owner",
+                               .uid = std::string(owner.uid()),
+                               .controller = true});
+    }
     pod.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "other:1"}}};
     apply(resources::pods, pod);
     change(resources::pods, pod.key(), "status", [&](json::object& next) {
@@ -412,6 +424,45 @@ TEST_CASE("a namespace that is no twin any more has no endpoints of the consumer
     next["metadata"].as_object()["labels"].as_object()["liqo.io/remote-cluster-id"] = "rome";
   });
   CHECK(milan.shows("10.1.0.5+"));
+}
+
+TEST_CASE("a hand-written endpoint leads to a pod of the consumer in its twin while that runs, and to nobody else") {
+  Provider milan;
+  // No pod has the addresses yet.
+  milan.shadow({"10.2.0.21", "10.2.0.22", "10.2.0.23", "10.2.0.24"});
+  REQUIRE(milan.shows(""));
+  milan.put_pod("dns", "10.2.0.22", "kube-system");
+  milan.put_pod("pg-0", "10.2.0.23", "shop-turin", "shadowpod");
+  milan.put_pod("tool", "10.2.0.24", twin, "operator");
+  milan.put_pod("pg-0", "10.2.0.21", twin, "shadowpod");
+  CHECK(milan.shows("10.2.0.21+", 3s));
+  milan.pass(5s);
+  const std::size_t writes = milan.writes_of_slices();
+  // Nothing is written while nothing changes that matters here.
+  milan.put_pod("web", "10.2.0.30", twin, "shadowpod");
+  milan.put_pod("web", "10.2.0.31", "kube-system");
+  milan.pass(1min);
+  CHECK(milan.writes_of_slices() == writes);
+  CHECK(milan.endpoints() == "10.2.0.21+");
+
+  SUBCASE("its pod ends, and somebody else gets the address") {
+    milan.change(resources::pods, {twin, "pg-0"}, "status",
+                 [](json::object& next) { next["status"].as_object()["phase"] = "Succeeded"; });
+    CHECK(milan.shows("", 3s));
+    milan.put_pod("dns-2", "10.2.0.21", "kube-system");
+    milan.pass(1min);
+    CHECK(milan.endpoints() == "");
+  }
+  SUBCASE("its pod is removed by force") {
+    (void)milan.server.remove(resources::pods, {twin, "pg-0"}, {.grace_period_seconds = 0}, "operator");
+    CHECK(milan.shows("", 3s));
+  }
+  SUBCASE("somebody else gets the address before that is seen") {
+    milan.put_pod("dns-2", "10.2.0.21", "kube-system");
+    CHECK(milan.shows("", 3s));
+    (void)milan.server.remove(resources::pods, {"kube-system", "dns-2"}, {.grace_period_seconds = 0}, "operator");
+    CHECK(milan.shows("10.2.0.21+", 3s));
+  }
 }
 
 }  // namespace liqo::testing

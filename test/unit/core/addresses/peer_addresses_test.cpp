@@ -166,4 +166,25 @@ TEST_CASE("where nothing is shown, one sentence says why and what to do") {
   CHECK(words("10.2.1.0/16", "{}", {}) == "pods at milan show their addresses in 10.2.0.0/16");
 }
 
+TEST_CASE("an address that is shown leads back to that of the pod, if it is declared as one") {
+  const auto original = [](const PeerAddresses& addresses, std::string_view shown) {
+    const auto found = addresses.original_of(*IpAddress::parse(shown));
+    return found ? found->text() : "-";
+  };
+  const std::vector<kube::Object> mapped{configuration()}, none;
+  const std::vector<kube::Object> ips{ip("10.10.0.9", "10.99.0.1"), ip("10.10.0.8", "")};
+  const auto all = PeerAddresses::of(peer("10.2.0.0/16"), mapped, ips);
+  CHECK(original(all, "10.30.0.5") == "10.10.0.5");
+  CHECK(original(all, "10.50.0.5") == "10.11.0.5");
+  CHECK(original(all, "10.99.0.1") == "10.10.0.9");
+  CHECK(original(all, "10.2.0.5") == "10.2.0.5");
+  // Its pod is shown as 10.99.0.1.
+  CHECK(original(all, "10.30.0.9") == "-");
+  CHECK(original(all, "10.10.0.5") == "-");
+  CHECK(original(all, "8.8.8.8") == "-");
+  CHECK(original(PeerAddresses::of(peer("none"), mapped, none), "10.30.0.5") == "-");
+  CHECK(original(PeerAddresses::of(peer(nullptr, older), none, none), "10.2.0.5") == "-");
+  CHECK(original(PeerAddresses(), "10.2.0.5") == "-");
+}
+
 }  // namespace liqo::core

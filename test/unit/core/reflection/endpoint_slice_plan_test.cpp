@@ -76,7 +76,8 @@ struct Milan {
                                     [this](const std::string& cluster, const IpAddress& address) {
                                       return cluster == "turin" ? turin.find(address) : std::nullopt;
                                     },
-                                .denies_direct = denies_direct});
+                                .denies_direct = denies_direct,
+                                .provider = "milan"});
   }
 };
 
@@ -524,6 +525,101 @@ TEST_CASE("what this cluster has is told when it changes, and is counted") {
       parse(R"({"metadata": {"name": "p"}, "status": {"phase": "Succeeded", "podIP": "10.7.0.1"}})");
   CHECK(HeldAddresses::of_pod(&ended) == HeldAddresses());
   CHECK(HeldAddresses::of_node(nullptr) == HeldAddresses());
+}
+
+TEST_CASE("an address belongs to a twin while its running pod alone has it") {
+  OwnAddresses own(*parse_ranges("10.2.0.0/16"));
+  const IpAddress address = *IpAddress::parse("10.2.0.21");
+  const auto pod = [](std::string_view ns, std::string_view status, std::string_view manager = "shadowpod") {
+    kube::Object made = parse(R"({"metadata": {"name": "pg-0"}, "status": )" + std::string(status) + "}");
+    made.mutable_metadata()["namespace"] = ns;
+    made.set_label("liqo.io/managed-by", manager);
+    return HeldAddresses::of_pod(&made);
+  };
+  const char* running = R"({"phase": "Running", "podIP": "10.2.0.21", "podIPs": [{"ip": "10.2.0.21"}],
+                            "hostIP": "172.18.0.3"})";
+  struct Case {
+    const char* title;
+    HeldAddresses held;
+    const char* twin;
+  };
+  const std::vector<Case> cases{
+      {"it runs", pod("shop-rome", running), "shop-rome"},
+      {"it has not begun", pod("shop-rome", R"({"phase": "Pending", "podIP": "10.2.0.21"})"), ""},
+      {"it has ended", pod("shop-rome", R"({"phase": "Failed", "podIP": "10.2.0.21"})"), ""},
+      {"its state is not known", pod("shop-rome", R"({"phase": "Unknown", "podIP": "10.2.0.21"})"), ""},
+      {"it is in the network of its node",
+       pod("shop-rome", R"({"phase": "Running", "podIP": "10.2.0.21", "hostIP": "10.2.0.21"})"), ""},
+      {"it is the provider's", pod("shop-rome", running, "somebody"), ""},
+      {"it is another consumer's", pod("shop-turin", running), "shop-turin"},
+  };
+  for (const Case& each : cases) {
+    CAPTURE(each.title);
+    own.set("pods", {"x", "pg-0"}, each.held);
+    CHECK(own.twin_of(address) == each.twin);
+  }
+  // A second object that has it takes it from the twin, and gives it back.
+  own.set("pods", {"x", "pg-0"}, pod("shop-rome", running));
+  for (const HeldAddresses& second : {pod("shop-turin", running), pod("default", running, "somebody"),
+                                      HeldAddresses{.addresses = {address}, .ranges = {}}}) {
+    auto change = own.set("nodes", {"", "second"}, second);
+    CHECK(change.addresses == std::vector{address});
+    CHECK(change.twins.contains("shop-rome"));
+    CHECK(own.twin_of(address).empty());
+    change = own.set("nodes", {"", "second"}, {});
+    CHECK(change.twins.contains("shop-rome"));
+    CHECK(own.twin_of(address) == "shop-rome");
+  }
+  const auto change = own.set("pods", {"x", "pg-0"}, {});
+  CHECK(change.twins == std::set<std::string>{"shop-rome"});
+  CHECK(own.twin_of(address).empty());
+  CHECK(own.contain(address));
+  CHECK(own.twin_of(*IpAddress::parse("10.9.0.1")).empty());
+}
+
+TEST_CASE("an endpoint may be a running pod of the consumer in this twin, whatever is declared") {
+  const auto held = [](const char* text, const char* twin) {
+    return HeldAddresses{.addresses = {*IpAddress::parse(text)}, .ranges = {}, .twin = twin};
+  };
+  for (const char* policy : {"", R"({"endpointCIDRs": ["10.0.0.0/8"]})", R"({"endpointCIDRs": []})"}) {
+    CAPTURE(policy);
+    Milan milan;
+    milan.policy = policy;
+    milan.foreign_cluster = peer(R"({"conditions": [{"type": "APIServerStatus", "status": "Error"}]})");
+    milan.own.set("pods", {"shop-rome", "pg-0"}, held("10.2.0.21", "shop-rome"));
+    milan.own.set("pods", {"other-rome", "pg-0"}, held("10.2.0.22", "other-rome"));
+    milan.own.set("pods", {"shop-turin", "pg-0"}, held("10.2.0.23", "shop-turin"));
+    milan.own.set("pods", {"default", "dns"}, held("10.2.0.24", ""));
+    milan.own.set("nodes", {"", "worker"}, held("172.18.0.3", ""));
+    const Texts given{"10.2.0.21", "10.2.0.22", "10.2.0.23", "10.2.0.24", "172.18.0.3", "10.2.0.25"};
+    const auto plan = milan.plan(shadow(given));
+    CHECK(addresses_of(plan) == Texts{"10.2.0.21"});
+    CHECK(plan.left_out_words.starts_with("5 of 6 addresses are left out here: 10.2.0.22 ("));
+    // The pod is here: it serves while the consumer cannot be reached, and it is on no node of the consumer's.
+    const json::value& endpoint = wanted_by(plan)->tree().at("endpoints").as_array().front();
+    CHECK(kube::bool_at(endpoint, {"conditions", "ready"}));
+    CHECK(kube::string_at(endpoint, {"nodeName"}).empty());
+    // All of them are judged again when pods of this cluster change.
+    CHECK(plan.judged.size() == given.size());
+    CHECK(addresses_of(milan.plan(shadow({"10.2.0.21"}, R"({"ready": false})"))) == Texts{"10.2.0.21"});
+  }
+}
+
+TEST_CASE("an endpoint that the consumer says is its pod here is not mapped, and is nothing else") {
+  Milan milan;
+  milan.policy = R"({"endpointCIDRs": ["10.10.0.0/16", "10.1.0.0/16"]})";
+  milan.configurations = {configuration()};
+  milan.own.set("pods", {"shop-rome", "pg-0"},
+                {.addresses = {*IpAddress::parse("10.10.0.1")}, .ranges = {}, .twin = "shop-rome"});
+  kube::Object given = shadow({"10.10.0.1", "10.10.0.2", "10.1.0.5"});
+  CHECK(addresses_of(milan.plan(given)) == Texts{"10.30.0.1", "10.30.0.2", "10.1.0.5"});
+  for (json::value& endpoint : given.mutable_spec()["template"].at("endpoints").as_array())
+    endpoint.as_object()["nodeName"] = "milan";
+  const auto plan = milan.plan(given);
+  CHECK(addresses_of(plan) == Texts{"10.10.0.1"});
+  CHECK(
+      plan.left_out ==
+      R"x(["10.10.0.2 (no running pod of the consumer in this namespace has it)","10.1.0.5 (no running pod of the consumer in this namespace has it)"])x");
 }
 
 }  // namespace liqo::core::reflection

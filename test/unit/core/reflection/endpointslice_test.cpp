@@ -194,4 +194,40 @@ TEST_CASE("a ShadowEndpointSlice without the label of reflection is somebody els
   CHECK(name_of(reflection.plan(nullptr, &remote)) == "Keep");
 }
 
+TEST_CASE("endpoints that are written by hand may be pods of this cluster at the provider") {
+  struct Case {
+    const char *title, *endpoint, *sent, *node;
+  };
+  const Reflection reflection("EndpointSlice");
+  for (const Case& c : {
+           Case{"a pod there, as it is shown", R"({"addresses": ["10.107.0.21"]})", "10.7.0.21", "remote-cluster"},
+           Case{"on the virtual node", R"({"addresses": ["10.107.0.21"], "nodeName": "virtual-here"})", "10.7.0.21",
+                "remote-cluster"},
+           Case{"whose address is not mapped", R"({"addresses": ["10.8.0.21"], "nodeName": "virtual-here"})",
+                "10.8.0.21", "remote-cluster"},
+           Case{"whose address is not declared", R"({"addresses": ["10.9.0.21"], "nodeName": "virtual-here"})",
+                "10.9.0.21", "remote-cluster"},
+           Case{"in a declared range, which may be wider than that of pods", R"({"addresses": ["10.8.0.21"]})",
+                "10.8.0.21", "local-cluster"},
+           Case{"a pod here", R"({"addresses": ["10.200.3.4"], "nodeName": "worker"})", "10.200.3.4", "local-cluster"},
+           Case{"a pod in a third cluster", R"({"addresses": ["10.62.9.9"], "nodeName": "virtual-elsewhere"})",
+                "10.70.0.5", "local-cluster"},
+           Case{"a host outside", R"({"addresses": ["192.0.2.9"]})", "10.70.0.1", "local-cluster"},
+           Case{"what nobody reaches", R"({"addresses": ["8.8.8.8"]})", "", ""},
+       }) {
+    CAPTURE(c.title);
+    for (const char* manager : {"endpointslicemirroring-controller.k8s.io", "somebody"}) {
+      kube::Object local = slice("[" + std::string(c.endpoint) + "]");
+      local.set_label("endpointslice.kubernetes.io/managed-by", manager);
+      CHECK(addresses_sent(reflection, local) == c.sent);
+      const kube::Object sent = reflection.applied(local);
+      const json::array& endpoints = kube::array_at(sent.spec(), {"template", "endpoints"});
+      CHECK(endpoints.empty() == std::string_view(c.sent).empty());
+      if (!endpoints.empty()) CHECK(kube::string_at(endpoints.front(), {"nodeName"}) == c.node);
+    }
+  }
+  // Those of a Service with a selector are the provider's own.
+  CHECK(addresses_sent(reflection, slice(R"([{"addresses": ["10.107.0.21"], "nodeName": "virtual-here"}])")).empty());
+}
+
 }  // namespace liqo::core::reflection

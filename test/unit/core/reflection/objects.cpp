@@ -44,6 +44,12 @@ std::optional<core::IpAddress> HomeOfTests::outward(std::string_view, const core
   return address.text() == "10.62.9.9" ? core::IpAddress::parse("10.70.0.5") : std::nullopt;
 }
 
+std::optional<core::IpAddress> HomeOfTests::at_provider(const core::IpAddress& address) const {
+  if (core::Cidr::parse("10.107.0.0/16")->contains(address))
+    return core::move_into(address, *core::Cidr::parse("10.7.0.0/16"));
+  return core::Cidr::parse("10.8.0.0/16")->contains(address) ? std::optional(address) : std::nullopt;
+}
+
 std::optional<kube::Object> HomeOfTests::service(std::string_view ns, std::string_view name) const {
   const auto found = services.find(name);
   if (found == services.end()) return std::nullopt;

@@ -18,6 +18,8 @@ struct HomeOfTests final : core::reflection::HomeEndpoints {
 
   std::string cluster_of(std::string_view node) const override;
   std::optional<core::IpAddress> outward(std::string_view ns, const core::IpAddress& address) const override;
+  /// The provider's pods 10.7/16 are shown as 10.107/16, and those in 10.8/16 as they are.
+  std::optional<core::IpAddress> at_provider(const core::IpAddress& address) const override;
   std::optional<kube::Object> service(std::string_view ns, std::string_view name) const override;
   bool is_known() const override { return true; }
 };
