@@ -144,6 +144,9 @@ inline constexpr std::string_view remote_pod_uid = "offloading.liqo.io/remote-po
 inline constexpr std::string_view restart_offset = "offloading.liqo.io/restart-offset";
 /// On a consumer's pod: the types of conditions that it has from the provider's pod alone, beside those of kubelets.
 inline constexpr std::string_view remote_conditions = "offloading.liqo.io/remote-conditions";
+/// On a Service or an Ingress at home: the addresses that providers gave to its copies, by provider, in JSON
+/// (core/reflection/remote_addresses.hpp).
+inline constexpr std::string_view remote_addresses = "offloading.liqo.io/remote-addresses";
 /// On a tenant namespace, set by the provider's administrator: the Pod Security level of that consumer's twin
 /// namespaces, "privileged", "baseline" (default) or "restricted". Consumers have no right to write namespaces.
 inline constexpr std::string_view twin_pod_security = "offloading.liqo.io/twin-pod-security";

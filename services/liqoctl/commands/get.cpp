@@ -161,9 +161,10 @@ Candidates candidates_of(const ListedKind& kind) {
 /// The flags that choose objects of the kind.
 void add_choice(cli::Command app, const ListedKind& kind, const std::shared_ptr<GetFlags>& flags) {
   app.option("name", flags->names, "Names; all if none is given").type_name("NAME");
-  // A namespace may be offloaded to several peers.
-  if (kind.resource != liqo::api::kinds::namespace_offloadings)
-    app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");
+  // A namespace, and what is in it, may be offloaded to several peers.
+  const bool is_of_many = kind.resource == liqo::api::kinds::namespace_offloadings ||
+                          kind.resource == kube::resources::services || kind.resource == liqo::api::kinds::ingresses;
+  if (!is_of_many) app.option("--remote-cluster-id", flags->peer, "Only those of this peer").type_name("ID");
   app.option("-l,--selector", flags->selector, "Only those with these labels").type_name("SELECTOR");
   app.flag("-A,--all-namespaces", flags->all_namespaces, "All namespaces, as without --namespace");
 }

@@ -11,6 +11,7 @@
 #include "controllers/common/guarded_write.hpp"
 #include "controllers/common/key_of_many.hpp"
 #include "controllers/common/scopes.hpp"
+#include "controllers/reflection/stale_addresses.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/peer_names.hpp"
 #include "core/namespaces/belonging.hpp"
@@ -194,6 +195,8 @@ asio::awaitable<Outcome> NamespaceOffloadingController::withdraw(kube::Object ob
   KUBE_CO_TRYV(std::move(written));
   // A change of the maps enqueues it.
   if (!core::is_withdrawn(facts)) co_return Outcome::done();
+  // The right to write there goes with the NamespaceOffloading.
+  KUBE_CO_TRYV(co_await clear_remote_addresses(context_.home.api(), std::string(object.ns())));
   KUBE_CO_TRYV(co_await remove_finalizer(context_.home.api(), *offloadings_, latest_of(*offloadings_, object),
                                          api::finalizers::namespace_offloading));
   co_return Outcome::done();

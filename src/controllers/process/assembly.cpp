@@ -18,6 +18,7 @@
 #include "controllers/peering/replicator.hpp"
 #include "controllers/peering/tenant.hpp"
 #include "controllers/reflection/shadow_endpoint_slice.hpp"
+#include "controllers/reflection/stale_addresses.hpp"
 #include "controllers/slices/local_resource_slice.hpp"
 #include "controllers/slices/slice_grant.hpp"
 #include "controllers/slices/slice_identity.hpp"
@@ -35,6 +36,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(context));
   if (context.settings.namespaces.selected_namespaces) made.push_back(std::make_unique<SelectedNamespaces>(context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(context));
+  made.push_back(std::make_unique<StaleAddresses>(context));
   made.push_back(std::make_unique<NamespaceMapController>(context));
   made.push_back(std::make_unique<TwinPodBounds>(context));
   made.push_back(std::make_unique<PodLabelController>(context));

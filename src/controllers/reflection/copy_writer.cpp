@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "controllers/reflection/address_note.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
 #include "core/policy/orders.hpp"
 #include "core/reflection/was_there_before.hpp"
@@ -72,6 +73,11 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
     auto gathered = co_await gatherer.bring_home(std::move(local), key.name, std::move(status));
     if (!gathered) co_return std::move(gathered.error());
     copies.settle_source(key.name, *gathered);
+  } else if (context_.kind.addresses) {
+    AddressNote note(ns_, context_);
+    auto shown = co_await note.show(std::move(local), key.name, context_.kind.addresses(*applied));
+    if (!shown) co_return std::move(shown.error());
+    copies.settle_source(key.name, *shown);
   }
   // The wish may have changed while this one was sent.
   if (wishes != ns_->wishes()) copies.doubt_source(key.name);

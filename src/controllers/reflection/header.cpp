@@ -1,5 +1,6 @@
 #include "controllers/reflection/header.hpp"
 
+#include "core/reflection/remote_addresses.hpp"
 #include "liqo/api/annotations.hpp"
 
 namespace liqo::controllers {
@@ -11,6 +12,16 @@ std::string_view in_short(std::string_view value) {
   return value.size() <= longest.size() ? value : "other";
 }
 
+/// The clusters of which the annotation has addresses, with blanks between them; "?" if it is none of ours.
+std::string clusters_in(const kube::json::value& annotation) {
+  std::string clusters;
+  if (const auto* text = annotation.if_string()) {
+    const auto all = core::reflection::RemoteAddresses::read(*text);
+    for (const auto& [cluster, addresses] : all.entries()) clusters += (clusters.empty() ? "" : " ") + cluster;
+  }
+  return clusters.empty() ? "?" : clusters;
+}
+
 void keep_header(kube::json::object& tree) {
   kube::json::object kept;
   for (std::string_view field : {"name", "namespace", "uid", "resourceVersion"})
@@ -20,6 +31,8 @@ void keep_header(kube::json::object& tree) {
                                api::annotations::use_direct_connections})
     if (const auto* value = kube::find(tree, {"metadata", "annotations", key}); value && value->is_string())
       deciding[key] = in_short(value->get_string());
+  if (const auto* value = kube::find(tree, {"metadata", "annotations", api::annotations::remote_addresses}))
+    deciding[api::annotations::remote_addresses] = clusters_in(*value);
   if (!deciding.empty()) kept["annotations"] = std::move(deciding);
   tree["metadata"] = std::move(kept);
 }

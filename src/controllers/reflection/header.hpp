@@ -8,7 +8,9 @@
 namespace liqo::controllers {
 
 /// Keeps of each object its name, namespace, UID and version, and the annotations that decide how it, or an object that
-/// belongs to it, is reflected. All users of this scope share one watch.
+/// belongs to it, is reflected. Of the annotation `remote-addresses` it keeps the clusters, with blanks between them,
+/// or
+/// "?" if it names none. All users of this scope share one watch.
 kube::InformerScope headers_of(const kube::Resource& resource);
 
 }  // namespace liqo::controllers

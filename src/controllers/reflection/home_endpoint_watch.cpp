@@ -3,6 +3,7 @@
 #include "controllers/common/known.hpp"
 #include "controllers/common/scopes.hpp"
 #include "controllers/reflection/header.hpp"
+#include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 
@@ -61,7 +62,11 @@ void HomeEndpointWatch::take_node(const kube::Change& node) {
 
 void HomeEndpointWatch::take_service(const kube::Change& service) {
   std::optional<std::string> says;
-  if (service.now) says = kube::json::serialize(service.now->annotations());
+  if (service.now) {
+    kube::json::object deciding = service.now->annotations();
+    deciding.erase(api::annotations::remote_addresses);
+    says = kube::json::serialize(deciding);
+  }
   const std::string& ns = service.key.ns;
   if (note(said_, service.key, std::move(says)) && concerns_(ns)) changed_(ns);
 }

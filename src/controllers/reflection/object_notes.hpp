@@ -28,6 +28,14 @@ struct ObjectNotes {
     std::size_t turn_bytes = 0;                  ///< for how many bytes it is reserved
   };
 
+  /// What the annotation at home is to say of the addresses of a copy.
+  struct Addressed {
+    std::string digest;                   ///< of the addresses
+    kube::TimePoint again{};              ///< when they are written again at the earliest
+    kube::Duration pause{};               ///< the last pause before that; 0 = they were not written yet
+    std::optional<kube::TimePoint> turn;  ///< the reserved time of the next write at home
+  };
+
   std::set<std::string> referring;           ///< objects whose references were passed on
   std::map<std::string, Reported> reported;  ///< the reports that copies lack something
   /// Objects that are never reflected: UID and reason, as reported.
@@ -36,6 +44,7 @@ struct ObjectNotes {
   /// that was reported.
   std::map<std::string, bool> without_notes;
   std::map<std::string, Gathered> gathered;
+  std::map<std::string, Addressed> addressed;
   std::map<std::string, std::string> replaced;  ///< UIDs of copies that were removed to be made again, by name
   std::set<std::string> unsure;  ///< names of copies of which it is not known whether their create was carried out
   ReflectionCounters counters;   ///< of all objects
@@ -44,6 +53,7 @@ struct ObjectNotes {
   void forget(const std::string& name, const std::string& remote_name) {
     reported.erase(name);
     gathered.erase(name);
+    addressed.erase(name);
     disabled.erase(name);
     without_notes.erase(name);
     replaced.erase(remote_name);

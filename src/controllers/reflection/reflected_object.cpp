@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controllers/common/pauses.hpp"
+#include "controllers/reflection/address_note.hpp"
 #include "controllers/reflection/copy_writer.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
 #include "core/reflection/was_there_before.hpp"
@@ -109,7 +110,10 @@ void ReflectedObject::forge() {
 std::optional<Outcome> ReflectedObject::end_if_as_wished() {
   const Copy* known = ns_->twin().copies().find(remote_name_);
   if (!known || known->settled_for != wish_) return std::nullopt;
-  // The status that was brought home may have been changed at home.
+  // What was written at home may have been changed there.
+  if (is_at_home_ && local_)
+    if (const auto rest = AddressNote(ns_, context_).rest_if_changed(*local_))
+      return *rest > 0s ? std::optional(Outcome::again_after(*rest)) : std::nullopt;
   const auto gathered = ns_->notes().gathered.find(name_);
   if (!context_.kind.gather || !is_wanted_ || gathered == ns_->notes().gathered.end() ||
       gathered->second.digest == gathered_digest(*local_)) {
@@ -157,8 +161,19 @@ asio::awaitable<Outcome> ReflectedObject::leave(bool kept) {
     source_ = *gathered;
   }
   if (remote_) settle();
+  if (context_.kind.addresses && local_) {
+    const bool is_ours = remote_ && is_wanted_ && kept;
+    auto shown = co_await show(is_ours ? context_.kind.addresses(*remote_) : std::vector<std::string>());
+    if (!shown) co_return std::move(shown.error());
+    ns_->twin().copies().settle_source(remote_name_, *shown);
+  }
   if (remote_ && wishes_ != ns_->wishes()) ns_->twin().copies().doubt_source(remote_name_);
   co_return Outcome::done();
+}
+
+asio::awaitable<std::expected<std::uint64_t, Outcome>> ReflectedObject::show(std::vector<std::string> addresses) {
+  AddressNote note(ns_, context_);
+  co_return co_await note.show(*local_, remote_name_, std::move(addresses));
 }
 
 asio::awaitable<Outcome> ReflectedObject::take_away(action::Remove remove) {
@@ -173,10 +188,14 @@ asio::awaitable<Outcome> ReflectedObject::take_away(action::Remove remove) {
     co_return Outcome::retry(std::move(removed.error()).in("removing a reflected object"));
   if (is_wanted_) ns_->notes().replaced[remote_name_] = remove.uid;
   ns_->twin().copies().erase(remote_name_);
-  if (!is_wanted_) ns_->forget(name_, remote_name_);
   if (local_ && !remove.message.empty())
     context_.events.normal(*local_, context_.kind.resource, api::reasons::reflection_disabled, remove.message);
-  if (!is_wanted_) co_return Outcome::done();
+  if (!is_wanted_) {
+    if (local_ && context_.kind.addresses)
+      if (auto shown = co_await show({}); !shown) co_return std::move(shown.error());
+    ns_->forget(name_, remote_name_);
+    co_return Outcome::done();
+  }
   // The next look creates the copy again, or finds what holds up the removal.
   ns_->twin().copies().doubt(remote_name_);
   co_return Outcome::again_after(0s);

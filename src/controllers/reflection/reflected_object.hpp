@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "controllers/reflection/reflected_namespace.hpp"
 
@@ -33,6 +35,9 @@ class ReflectedObject {
   asio::awaitable<kube::Outcome> carry_out(core::reflection::ReflectionPlan plan);
   /// Ends the look at an object whose copy is neither written nor removed; `kept`: the plan is to keep it.
   asio::awaitable<kube::Outcome> leave(bool kept);
+  /// Shows at home which addresses the copy has. Returns the version of the object then, or the Outcome that ends the
+  /// look.
+  asio::awaitable<std::expected<std::uint64_t, kube::Outcome>> show(std::vector<std::string> addresses);
   asio::awaitable<kube::Outcome> take_away(core::reflection::reflection_action::Remove remove);
   /// How long an unwanted copy stays, of a kind that is reflected only if something refers to it; nothing = it may be
   /// removed.

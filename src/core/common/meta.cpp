@@ -24,7 +24,7 @@ constexpr std::string_view home_annotations[] = {
     annotations::ordered_at,         annotations::ending_grace,      annotations::priority_class,
     annotations::left_out,           annotations::refused,           annotations::remote_conditions,
     annotations::ephemeral_left_out, annotations::applied_resources, annotations::resize_refused,
-    annotations::last_applied};
+    annotations::remote_addresses,   annotations::last_applied};
 
 /// Annotations that only a provider sets on its own objects, whatever the consumer puts there.
 constexpr std::string_view provider_annotations[] = {annotations::applied_spec, annotations::refused,

@@ -71,6 +71,10 @@ struct ReflectedKind {
   /// comes home.
   kube::json::value (*gather)(const kube::Object& local, const kube::Object& remote) = nullptr;
 
+  /// The addresses that the provider gave to a copy, for the annotation `remote-addresses` of the object at home. Null:
+  /// copies of the kind get none.
+  std::vector<std::string> (*addresses)(const kube::Object& remote) = nullptr;
+
   /// A merge patch that takes away what others have added to a copy, because an apply takes away only what it has made;
   /// empty = there is nothing. Null: what others add stays.
   kube::json::object (*surplus)(const kube::Object& live, const kube::Object& wanted) = nullptr;

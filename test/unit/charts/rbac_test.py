@@ -105,7 +105,11 @@ RIGHTS = {
     },
     "liqod-node-leases-role.yaml": {("coordination.k8s.io", "leases"): WRITE | {"get", "create"}},
     "liqod-api-servers-role.yaml": {("discovery.k8s.io", "endpointslices"): {"get"}},
-    "liqod-offloaded-clusterrole.yaml": {("", "secrets"): {"get", "list"}},
+    "liqod-offloaded-clusterrole.yaml": {
+        ("", "secrets"): {"get", "list"},
+        ("", "services"): {"patch"},
+        ("networking.k8s.io", "ingresses"): {"patch"},
+    },
     "liqod-tenant-clusterrole.yaml": {
         ("", "secrets"): READ | WRITE | {"create"},
         ("", "configmaps"): {"create", "update"},

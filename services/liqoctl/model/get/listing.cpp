@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/policy/pod_policy.hpp"
+#include "core/reflection/remote_addresses.hpp"
 #include "core/slices/request.hpp"
+#include "kube/base/text.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -60,6 +62,18 @@ std::string free_in_words(const Object& quota) {
   return view.is_cordoned() ? "nothing (cordoned)" : amounts(free_of(quota));
 }
 
+liqo::core::reflection::RemoteAddresses addresses_at_providers(const Object& object) {
+  return liqo::core::reflection::RemoteAddresses::read(object.annotation(liqo::api::annotations::remote_addresses));
+}
+
+/// "milan: 198.51.100.9, turin: lb.example.org".
+std::string addresses_in_words(const Object& object) {
+  std::vector<std::string> words;
+  const auto all = addresses_at_providers(object);
+  for (const auto& [cluster, addresses] : all.entries()) words.push_back(cluster + ": " + kube::join(addresses, " "));
+  return shown(kube::join(words, ", "));
+}
+
 struct Column {
   std::string title;
   std::string (*cell)(const Object&);
@@ -113,6 +127,12 @@ std::vector<Column> columns(const kube::Resource& resource) {
     return {{"STRATEGY", [](const Object& o) { return shown(string_at(o.spec(), {"podOffloadingStrategy"})); }},
             {"MAPPING", [](const Object& o) { return shown(string_at(o.spec(), {"namespaceMappingStrategy"})); }},
             {"PHASE", [](const Object& o) { return shown(string_at(o.status(), {"offloadingPhase"})); }}};
+  if (resource == kube::resources::services)
+    return {{"TYPE", [](const Object& o) { return or_default(string_at(o.spec(), {"type"}), "ClusterIP"); }},
+            {"ADDRESSES AT PROVIDERS", addresses_in_words}};
+  if (resource == kinds::ingresses)
+    return {{"CLASS", [](const Object& o) { return shown(string_at(o.spec(), {"ingressClassName"})); }},
+            {"ADDRESSES AT PROVIDERS", addresses_in_words}};
   if (resource == kinds::foreign_clusters)
     return {{"ROLE", [](const Object& o) { return or_default(string_at(o.status(), {"role"}), "Unknown"); }},
             {"APISERVER", [](const Object& o) { return shown(string_at(o.status(), {"apiServerUrl"})); }, true}};
@@ -155,6 +175,14 @@ text::Section fields(std::string title, const json::object& object) {
   text::Section out{.title = std::move(title)};
   flatten(json::value(object), "", "", out.fields);
   if (out.fields.empty()) out.lines.emplace_back("None");
+  return out;
+}
+
+/// The addresses that providers gave to the copies of an object.
+text::Section addresses_section(const Object& object) {
+  text::Section out{.title = "Addresses at providers"};
+  const auto all = addresses_at_providers(object);
+  for (const auto& [cluster, addresses] : all.entries()) out.fields.emplace_back(cluster, kube::join(addresses, ", "));
   return out;
 }
 
@@ -215,6 +243,16 @@ const std::vector<ListedKind>& listed_kinds() {
        {"offloadings", "nsoff"},
        "namespaces that are offloaded",
        "offloaded namespaces"},
+      {kube::resources::services,
+       "service",
+       {"services", "svc"},
+       "Services, with the addresses that providers gave to their copies",
+       "Services"},
+      {kinds::ingresses,
+       "ingress",
+       {"ingresses", "ing"},
+       "Ingresses, with the addresses that providers gave to their copies",
+       "Ingresses"},
       {kinds::foreign_clusters,
        "peer",
        {"peers", "fc", "foreigncluster", "foreignclusters"},
@@ -266,10 +304,13 @@ std::string description(const Object& object, const std::vector<Object>& events,
   const bool has_policy = object.kind() == kinds::tenants.kind;
   json::object annotations = object.annotations();
   if (has_policy) annotations.erase(liqo::api::annotations::pod_policy);
+  const bool has_addresses = !addresses_at_providers(object).entries().empty();
+  if (has_addresses) annotations.erase(liqo::api::annotations::remote_addresses);
   if (!annotations.empty()) head.sections.push_back(fields("Annotations", annotations));
   if (has_policy) head.sections.push_back(policy_section(object, palette));
   head.sections.push_back(fields("Spec", object.spec()));
   head.sections.push_back(fields("Status", object.status()));
+  if (has_addresses) head.sections.push_back(addresses_section(object));
   std::string out = text::render(head);
 
   // Text of others is not cut here, because this command shows the object in full.

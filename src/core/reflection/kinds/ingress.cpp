@@ -3,6 +3,7 @@
 
 #include "core/reflection/forge.hpp"
 #include "core/reflection/references.hpp"
+#include "core/reflection/remote_addresses.hpp"
 #include "liqo/api/kinds.hpp"
 
 namespace liqo::core::reflection {
@@ -93,6 +94,7 @@ extern const ReflectedKind ingress{
     .secrets_of = secrets_of_ingress,
     .forge = forge,
     .compare = compare,
+    .addresses = addresses_given,
 };
 
 }  // namespace liqo::core::reflection

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "core/reflection/forge.hpp"
+#include "core/reflection/remote_addresses.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/names.hpp"
 
@@ -149,6 +150,7 @@ extern const ReflectedKind service{
     .never_reflected = never_reflected,
     .forge = forge,
     .compare = compare,
+    .addresses = addresses_given,
 };
 
 }  // namespace liqo::core::reflection

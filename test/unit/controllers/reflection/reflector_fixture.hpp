@@ -129,8 +129,7 @@ struct World {
   kube::Metrics metrics;
   kube::testing::FakeApiServer rome{simulator.clock()}, milan{simulator.clock()};
   kube::testing::SimLink to_rome{simulator, rome, "liqo"}, to_milan{simulator, milan, "rome"};
-  kube::testing::SimTransport rome_transport{to_rome};
-  Rewriting milan_transport{to_milan};
+  Rewriting rome_transport{to_rome}, milan_transport{to_milan};
   kube::Api rome_api{rome_transport, simulator.clock(), random, metrics, {.cluster = "rome"}};
   kube::Api milan_api{milan_transport, simulator.clock(), random, metrics, {.cluster = "milan", .account = account}};
   kube::InformerSet home{simulator.executor(), rome_api, metrics};

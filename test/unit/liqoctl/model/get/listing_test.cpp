@@ -100,3 +100,20 @@ TEST_CASE("an object that is described is not cut, and its Events come in their 
   REQUIRE(events.size() == 2);
   CHECK(kube::string_at(events.front(), {"reason"}) == "Early");
 }
+
+TEST_CASE("Services and Ingresses show the addresses that providers gave to their copies") {
+  const auto& kind = *std::ranges::find(model::listed_kinds(), "service", &model::ListedKind::name);
+  kube::Object door = parsed(R"({"kind": "Service", "metadata": {"name": "door", "namespace": "shop"},
+      "spec": {"type": "LoadBalancer"}})");
+  CHECK_FALSE(model::description(door, {}, now, {}).contains("Addresses at providers"));
+  door.set_annotation("offloading.liqo.io/remote-addresses",
+                      R"({"milan":["198.51.100.9","198.51.100.10"],"turin":["lb.example.org"]})");
+  CHECK(model::listing(kind, {door}, false, now).contains("milan: 198.51.100.9 198.51.100.10, turin: lb.example.org"));
+  const std::string described = model::description(door, {}, now, {});
+  CHECK(described.contains("Addresses at providers"));
+  CHECK(described.contains("198.51.100.9, 198.51.100.10"));
+  CHECK_FALSE(described.contains("remote-addresses"));
+  // Users can write anything there.
+  door.set_annotation("offloading.liqo.io/remote-addresses", R"({"milan":["\u001b[31m"]})");
+  CHECK_FALSE(model::listing(kind, {door}, false, now).contains("\x1b"));
+}
