@@ -147,6 +147,9 @@ inline constexpr std::string_view remote_conditions = "offloading.liqo.io/remote
 /// On a Service or an Ingress at home: the addresses that providers gave to its copies, by provider, in JSON
 /// (core/reflection/remote_addresses.hpp).
 inline constexpr std::string_view remote_addresses = "offloading.liqo.io/remote-addresses";
+/// On a NamespaceOffloading: the providers, with blanks between them, of which was reported that NetworkPolicies of the
+/// namespace do not hold there.
+inline constexpr std::string_view policies_reported = "offloading.liqo.io/network-policies-reported";
 /// On a tenant namespace, set by the provider's administrator: the Pod Security level of that consumer's twin
 /// namespaces, "privileged", "baseline" (default) or "restricted". Consumers have no right to write namespaces.
 inline constexpr std::string_view twin_pod_security = "offloading.liqo.io/twin-pod-security";

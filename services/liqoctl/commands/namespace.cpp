@@ -106,6 +106,20 @@ asio::awaitable<void> report_no_node(Session& session, Cluster& cluster, std::st
   }
 }
 
+/// Prints that NetworkPolicies of the namespace hold in this cluster alone. A user who may not list them learns it by
+/// an Event.
+asio::awaitable<void> report_policies(Session& session, Cluster& cluster, std::string name) {
+  const auto found = co_await cluster.list(kinds::network_policies, name, "");
+  if (!found || found->empty()) co_return;
+  std::vector<std::string> names;
+  names.reserve(found->size());
+  for (const Object& policy : *found) names.emplace_back(policy.name());
+  constexpr std::size_t max_named = 4;
+  session.output().warn(cluster.scope(),
+                        "NetworkPolicies of " + name +
+                            " do not hold for its pods in other clusters: " + kube::join_some(names, max_named));
+}
+
 asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, const OffloadFlags& flags,
                                           std::string name) {
   model::OffloadingRequest request = flags.request;
@@ -148,6 +162,7 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
     co_await report_no_node(session, cluster, name, wanted.key());
   } else {
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
+    if (request.pod_strategy != "Local") co_await report_policies(session, cluster, name);
   }
   co_return Result<void>();
 }

@@ -2,6 +2,7 @@
 
 #include "controllers/namespaces/namespace_map.hpp"
 #include "controllers/namespaces/namespace_offloading.hpp"
+#include "controllers/namespaces/network_policy_notices.hpp"
 #include "controllers/namespaces/outgoing_namespace_map.hpp"
 #include "controllers/namespaces/selected_namespaces.hpp"
 #include "controllers/namespaces/twin_pod_bounds.hpp"
@@ -36,6 +37,7 @@ std::vector<std::unique_ptr<Runnable>> make_controllers(Context context, const C
   made.push_back(std::make_unique<OutgoingNamespaceMapController>(context));
   if (context.settings.namespaces.selected_namespaces) made.push_back(std::make_unique<SelectedNamespaces>(context));
   made.push_back(std::make_unique<NamespaceOffloadingController>(context));
+  made.push_back(std::make_unique<NetworkPolicyNotices>(context));
   made.push_back(std::make_unique<StaleAddresses>(context));
   made.push_back(std::make_unique<NamespaceMapController>(context));
   made.push_back(std::make_unique<TwinPodBounds>(context));

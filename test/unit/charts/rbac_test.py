@@ -64,6 +64,7 @@ RIGHTS = {
         ("", "services"): READ,
         ("", "serviceaccounts"): {"get", "list", "watch"},
         ("networking.k8s.io", "ingresses"): READ,
+        ("networking.k8s.io", "networkpolicies"): {"list"},
         ("networking.k8s.io", "servicecidrs"): {"get", "list", "watch"},
         ("discovery.k8s.io", "endpointslices"): READ | {"create", "patch", "delete"},
         ("offloading.liqo.io", "shadowendpointslices"): READ,

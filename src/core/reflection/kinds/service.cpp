@@ -4,6 +4,7 @@
 
 #include "core/reflection/forge.hpp"
 #include "core/reflection/remote_addresses.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/names.hpp"
 
@@ -72,6 +73,16 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
   for (const json::value& port : kube::array_at(local.spec(), {"ports"})) ports.push_back(forge_port(port, is_forced));
   if (!ports.empty()) spec["ports"] = std::move(ports);
   return copy;
+}
+
+/// `externalIPs` are addresses of home.
+std::string left_out(const kube::Object& local, const core::ForgingContext& ctx) {
+  const std::vector<std::string> addresses = kube::strings_in(kube::array_at(local.spec(), {"externalIPs"}));
+  constexpr std::size_t max_named = 4;
+  return addresses.empty() ? ""
+                           : "the copy in cluster " + ctx.clusters.remote + " has no externalIPs (" +
+                                 kube::join_some(addresses, max_named) +
+                                 "): these are addresses of this cluster, and lead to the Service here alone";
 }
 
 void default_to(json::object& entries, std::string_view key, const json::value& value) {
@@ -149,6 +160,7 @@ extern const ReflectedKind service{
     .resource = kube::resources::services,
     .never_reflected = never_reflected,
     .forge = forge,
+    .left_out = left_out,
     .compare = compare,
     .addresses = addresses_given,
 };

@@ -250,4 +250,16 @@ TEST_CASE("what somebody changes of the copy of a Service is put right, and what
   }
 }
 
+TEST_CASE("of externalIPs it is reported that they stay at home") {
+  const Reflection reflection("Service");
+  kube::Object door =
+      parse(R"({"metadata": {"name": "door", "namespace": "shop"}, "spec": {"ports": [{"port": 80}]}})");
+  CHECK(reflection.kind.left_out(door, reflection.ctx).empty());
+  door.mutable_spec()["externalIPs"] = parse_value(R"(["192.0.2.1", "192.0.2.2"])");
+  CHECK(reflection.kind.left_out(door, reflection.ctx) ==
+        "the copy in cluster remote-cluster has no externalIPs (192.0.2.1, 192.0.2.2): these are addresses of this "
+        "cluster, and lead to the Service here alone");
+  CHECK_FALSE(reflection.applied(door).spec().contains("externalIPs"));
+}
+
 }  // namespace liqo::core::reflection
