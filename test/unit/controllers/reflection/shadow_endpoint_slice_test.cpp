@@ -68,7 +68,17 @@ struct Provider : ClusterFixture {
   void put_pod(std::string_view name, std::string_view address, std::string_view ns = "default",
                std::string_view manager = "") {
     kube::Object pod = kube::Object::make(resources::pods, {std::string(ns), std::string(name)});
-    if (!manager.empty()) pod.set_label(api::labels::managed_by, manager);
+    if (!manager.empty()) {
+      pod.set_label(api::labels::managed_by, manager);
+      // A Pod that no ShadowPod owns would be removed.
+      const kube::Object owner =
+          apply(resources::config_maps, kube::Object::make(resources::config_maps, {std::string(ns), "owner"}));
+      pod.add_owner_reference({.api_version = "v1",
+                               .kind = "ConfigMap",
+                               .name = "owner",
+                               .uid = std::string(owner.uid()),
+                               .controller = true});
+    }
     pod.mutable_spec()["containers"] = json::array{json::object{{"name", "main"}, {"image", "other:1"}}};
     apply(resources::pods, pod);
     change(resources::pods, pod.key(), "status", [&](json::object& next) {
