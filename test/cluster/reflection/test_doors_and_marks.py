@@ -1,4 +1,4 @@
-"""Labels and annotations that are meant for one cluster keep nothing from running in another, and open no door there."""
+"""Labels and annotations meant for one cluster keep nothing from running in another, and open no door there."""
 
 from __future__ import annotations
 
