@@ -1,4 +1,4 @@
-"""Labels and annotations that are meant for one cluster keep nothing from running in another, and open no wider door."""
+"""Labels and annotations meant for one cluster keep nothing from running in another, and open no door there."""
 
 from __future__ import annotations
 
@@ -182,7 +182,10 @@ def test_a_pod_that_is_restored_from_a_backup_is_a_pod_like_any(story: Story) ->
 @pytest.fixture(scope="module")
 def gating(run: Run, daemons: Daemons, rome: Cluster) -> Iterator[Peering]:
     """A provider with a policy in the place of Kueue: it gates pods of a queue."""
-    served = ("--feature-gates=MutatingAdmissionPolicy=true", "--runtime-config=admissionregistration.k8s.io/v1beta1=true")
+    served = (
+        "--feature-gates=MutatingAdmissionPolicy=true",
+        "--runtime-config=admissionregistration.k8s.io/v1beta1=true",
+    )
     with run.borrow(modena=Options(extra_apiserver=served)) as (provider,):
         provider.add_kwok_nodes(1)
         provider.apply(GATE)
