@@ -84,12 +84,6 @@ asio::awaitable<kube::Result<Owner>> TwinOwners::read(std::string twin) {
   co_return unsteady(twin);
 }
 
-TwinOwners::Shared TwinOwners::entry(const std::string& name) {
-  Shared& found = twins_[name];
-  if (!found) found = std::make_shared<Twin>();
-  return found;
-}
-
 asio::awaitable<std::optional<kube::Result<Owner>>> TwinOwners::read_now(Shared twin, std::string name) {
   struct End {
     Twin& twin;
