@@ -170,8 +170,8 @@ inline constexpr std::string_view policies_reported = "offloading.liqo.io/networ
 inline constexpr std::string_view twin_pod_security = "offloading.liqo.io/twin-pod-security";
 /// On a ForeignCluster, "true": created by this program, which removes it with the last object of its peer.
 inline constexpr std::string_view made_by_liqod = "core.liqo.io/made-by-liqod";
-/// On a copy of a PodDisruptionBudget, written by the provider: the names of ready pods that are on cordoned nodes there,
-/// separated by commas. Home lends the provider evictions of them (core/offloading/disruption_budget.hpp).
+/// On a copy of a PodDisruptionBudget, written by the provider: the names of ready pods that are on cordoned nodes
+/// there, separated by commas. Home lends the provider evictions of them (core/offloading/disruption_budget.hpp).
 inline constexpr std::string_view evictions_wanted = "offloading.liqo.io/evictions-wanted";
 /// On a twin namespace: since when no copies of PodDisruptionBudgets are made in it, because they have held a drain for
 /// as long as they may.
