@@ -12,15 +12,15 @@ namespace liqoctl {
 namespace {
 
 namespace kinds = liqo::api::kinds;
-namespace labels = liqo::api::labels;
 
 constexpr kube::Resource stateful_sets{"apps", "v1", "statefulsets", "StatefulSet"};
 
 }  // namespace
 
 asio::awaitable<Result<std::string>> look_at_miscounts(Cluster& cluster, std::vector<Object> nodes) {
-  if (std::ranges::none_of(nodes,
-                           [](const Object& node) { return node.label(labels::type) == labels::type_virtual_node; }))
+  if (std::ranges::none_of(nodes, [](const Object& node) {
+        return node.label(liqo::api::labels::type) == liqo::api::labels::type_virtual_node;
+      }))
     co_return std::string();
   std::vector<Object> workloads;
   for (const kube::Resource& kind : {kinds::deployments, stateful_sets}) {

@@ -99,9 +99,8 @@ TEST_CASE("check names Deployments that are spread over a virtual node where the
   rome.add(kinds::namespace_offloadings, {"away", "offloading"});
   rome.add(kinds::namespace_offloadings, {"local", "offloading"}, R"({"spec": {"podOffloadingStrategy": "Local"}})");
   const Done done = world.run("check", rome);
-  CHECK_MESSAGE(
-      has_line(done.out, "✖ topology spread +pods of local/web .kubernetes.io/hostname., shop/web .kubernetes.io/h"),
-      done.out);
+  CHECK_MESSAGE(has_line(done.out, "✖ topology spread +pods of "), done.out);
+  for (const std::string ns : {"shop", "local"}) CHECK(done.out.contains(ns + "/web (kubernetes.io/hostname)"));
   CHECK_FALSE(done.out.contains("away/web"));
 }
 
