@@ -188,7 +188,7 @@ void ReflectedObject::forge() {
                                        referred.takes_all() || core::reflection::is_allowed(*local_));
   wishes_ = ns_->wishes();
   auto& need_pod = ns_->notes().need_pod;
-  if (local_ && context_.kind.needs_pod \&\& context_.kind.needs_pod(*local_))
+  if (local_ && context_.kind.needs_pod && context_.kind.needs_pod(*local_))
     need_pod.insert(name_);
   else if (local_)
     need_pod.erase(name_);
