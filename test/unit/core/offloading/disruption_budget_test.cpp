@@ -286,7 +286,7 @@ class World {
       view.pods.push_back({.name = name(pod), .is_ready = looks_up(pods_[pod])});
       if (pods_[pod].is_lent) view.lent.insert(name(pod));
     }
-    const Copy& copy = copies_[site];
+    const Copy& copy = copies_.at(site);
     *view.copy = {.min_available = copy.min,
                   .is_in_force = copy.in_force,
                   .healthy = copy.healthy,
