@@ -24,6 +24,8 @@ using kube::Outcome;
 
 /// The pauses after a provider refuses to have a copy changed, and after it has another budget of the same name.
 constexpr kube::Duration replace_pause = 5min, namesake_pause = 1h;
+/// The pause after home gives no right to lend.
+constexpr kube::Duration no_right_pause = 1h;
 /// The pause between two looks at pods whose evictions are to be taken back.
 constexpr kube::Duration take_back_pause = 2s;
 /// The pause after a conflict: somebody has written in between, and the watch will show it.
@@ -258,7 +260,7 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
                                                    {.field_manager = api::reflection_manager, .subresource = "status"});
   if (!lent && (lent.error().is_conflict() || lent.error().is_not_found())) co_return false;
   if (!lent && lent.error().is_forbidden()) {
-    no_lending_until_ = now + refused_pause;
+    no_lending_until_ = now + no_right_pause;
     log_.warn("no eviction can be lent to the provider: its drains wait until it lets budgets hold no longer",
               {{"budget", round.budget.key()}, {"error", lent.error()}});
     co_return false;
