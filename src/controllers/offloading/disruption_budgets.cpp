@@ -263,6 +263,10 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
     no_lending_until_ = now + no_right_pause;
     log_.warn("no eviction can be lent to the provider: its drains wait until it lets budgets hold no longer",
               {{"budget", round.budget.key()}, {"error", lent.error()}});
+    context_.events.warning(round.budget, disruption_budgets, api::reasons::budgets_not_held,
+                            "liqod has no right to lend evictions to cluster " + cluster_ +
+                                ", whose drains wait until it lets the budget hold no longer; give it update of "
+                                "poddisruptionbudgets/status");
     co_return false;
   }
   if (!lent) co_return kube::fail(std::move(lent.error()), "lending evictions");
