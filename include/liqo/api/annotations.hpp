@@ -173,6 +173,9 @@ inline constexpr std::string_view made_by_liqod = "core.liqo.io/made-by-liqod";
 /// On a copy of a PodDisruptionBudget, written by the provider: the names of ready pods that are on cordoned nodes
 /// there, separated by commas. Home lends the provider evictions of them (core/offloading/disruption_budget.hpp).
 inline constexpr std::string_view evictions_wanted = "offloading.liqo.io/evictions-wanted";
+/// On a twin namespace, "true" or "false": whether the provider lets copies of PodDisruptionBudgets hold there. Absent:
+/// it does not, as the Go version and older ones.
+inline constexpr std::string_view holds_budgets = "offloading.liqo.io/holds-budgets";
 /// On a twin namespace: since when no copies of PodDisruptionBudgets are made in it, because they have held a drain for
 /// as long as they may.
 inline constexpr std::string_view budgets_lifted = "offloading.liqo.io/budgets-lifted";

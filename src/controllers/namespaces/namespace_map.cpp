@@ -219,8 +219,11 @@ core::TwinContext NamespaceMapController::twin_context(const kube::ObjectKey& ma
                         .liqo_namespace = context_.settings.liqo_namespace,
                         .storage_namespace = context_.settings.storage.storage_namespace,
                         .names = {},
-                        .checks_owners = context_.settings.namespaces.checks_owners};
+                        .checks_owners = context_.settings.namespaces.checks_owners,
+                        .holds_budgets = false};
   if (!tenant_namespace) return ctx;
+  if (const auto policy = core::read_pod_policy(tenant_namespace->annotation(annotations::pod_policy)))
+    ctx.holds_budgets = policy->max_block.has_value();
   ctx.names = name_rules(*tenant_namespace, ctx.origin);
   if (auto level = core::twin_pod_security(*tenant_namespace))
     ctx.pod_security = std::move(*level);

@@ -3,19 +3,15 @@
 #include <set>
 
 #include "controllers/common/scopes.hpp"
-#include "core/offloading/pod_status.hpp"
-#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
-#include "kube/client/self_review.hpp"
 #include "kube/k8s/condition.hpp"
 #include "kube/k8s/selector.hpp"
 #include "kube/runtime/remove_object.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/names.hpp"
-#include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/reasons.hpp"
 #include "liqo/api/virtual_node.hpp"
 
@@ -26,8 +22,10 @@ using namespace std::chrono_literals;
 using api::kinds::disruption_budgets;
 using kube::Outcome;
 
-/// The pause after a provider refuses copies: in general, and where it has let copies be, which it lets hold no longer.
-constexpr kube::Duration refused_pause = 1h, lifted_pause = 5min;
+/// The pauses after a provider refuses to have a copy changed, and after it has another budget of the same name.
+constexpr kube::Duration replace_pause = 5min, namesake_pause = 1h;
+/// The pause after home gives no right to lend.
+constexpr kube::Duration no_right_pause = 1h;
 /// The pause between two looks at pods whose evictions are to be taken back.
 constexpr kube::Duration take_back_pause = 2s;
 /// The pause after a conflict: somebody has written in between, and the watch will show it.
@@ -40,7 +38,6 @@ constexpr kube::Duration look_again = 10min;
 /// How long a request may be on its way after its client has given it up, or has ended.
 constexpr kube::Duration doubt = 1min;
 constexpr std::size_t max_page = 1U << 20;
-constexpr std::size_t max_words = 300;
 
 bool is_over(const kube::Object& pod) {
   const std::string_view phase = kube::string_at(pod.status(), {"phase"});
@@ -53,9 +50,9 @@ DisruptionBudgets::DisruptionBudgets(std::string cluster, Provider provider, Con
     : cluster_(std::move(cluster)),
       provider_(std::move(provider)),
       context_(context),
+      offers_(cluster_, provider_.api, context),
       budgets_(context.home.acquire({.resource = disruption_budgets})),
       nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
-      offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       controller_(context,
                   {.name = "disruption-budgets",
                    .limits = {.workers = 8, .workers_per_group = 1},
@@ -77,6 +74,7 @@ void DisruptionBudgets::set_mapping(const core::NamespaceMapping& mapping) {
   for (const auto& [local, remote] : mapping.entries()) {
     if (twins_.contains(local)) continue;
     twins_[local] = std::make_shared<Twin>(Twin{.local = local, .remote = remote});
+    twins_[local]->offer = std::make_shared<BudgetOffer>(BudgetOffer{.local = local, .remote = remote});
     twins_[local]->doubt_until = context_.clock.now() + doubt;
     enqueue(local);
   }
@@ -86,7 +84,7 @@ void DisruptionBudgets::fill() {
   for (const auto& [local, twin] : twins_) {
     twin->was_read = false;
     twin->doubt_until = context_.clock.now() + doubt;
-    twin->refused_until.reset();
+    twin->offer->refused_until.reset();
     enqueue(local);
   }
 }
@@ -163,11 +161,11 @@ asio::awaitable<Outcome> DisruptionBudgets::reconcile(kube::WorkKey key) {
   KUBE_CO_TRY(is_open, co_await open(twin, !budgets_of(*twin).empty()), "reading copies of PodDisruptionBudgets");
   if (!is_current(twin)) co_return Outcome::done();
   if (!is_open) {
-    if (!twin->refused_until || budgets_of(*twin).empty()) co_return Outcome::done();
-    co_return Outcome::again_after(std::max<kube::Duration>(*twin->refused_until - context_.clock.now(), 1s));
+    if (!twin->offer->refused_until || budgets_of(*twin).empty()) co_return Outcome::done();
+    co_return Outcome::again_after(offers_.pause(*twin->offer));
   }
   if (!twin->copies->has_synced()) co_return Outcome::again_after(1s);
-  twin->had_copies = twin->had_copies || !twin->copies->store().keys().empty();
+  twin->offer->had_copies = twin->offer->had_copies || !twin->copies->store().keys().empty();
   kube::Duration next = look_again;
   std::optional<kube::Failure> failure;
   for (const std::string& name : budgets_of(*twin)) {
@@ -179,28 +177,25 @@ asio::awaitable<Outcome> DisruptionBudgets::reconcile(kube::WorkKey key) {
   if (failure) co_return Outcome::retry(std::move(*failure));
   KUBE_CO_TRYV(co_await remove_others(twin));
   // A provider that lets no budgets hold is not watched, either.
-  if (twin->copies->store().keys().empty() && (twin->refused_until || budgets_of(*twin).empty()))
+  if (twin->copies->store().keys().empty() && (twin->offer->refused_until || budgets_of(*twin).empty()))
     twin->copies.release();
   co_return Outcome::again_after(next);
 }
 
 asio::awaitable<kube::Result<bool>> DisruptionBudgets::open(Shared twin, bool is_needed) {
-  const kube::TimePoint now = context_.clock.now();
   if (twin->copies) {
     const auto trouble = twin->copies->trouble();
     if (!trouble || !trouble->is_forbidden()) co_return true;
     twin->copies.release();
-    twin->refused_until = now + refuse(*twin, *trouble);
+    offers_.refuse(*twin->offer, *trouble);
     co_return false;
   }
-  if (twin->refused_until && now < *twin->refused_until) co_return false;
+  if (offers_.is_refused(*twin->offer)) co_return false;
   if (!is_needed && twin->was_read) co_return false;
-  KUBE_CO_TRY(may_read, co_await has_right(twin->remote, is_needed));
+  KUBE_CO_TRY(may_read, co_await offers_.has_right(twin->remote, is_needed));
   if (!may_read) {
     twin->was_read = true;
-    if (is_needed)
-      twin->refused_until =
-          context_.clock.now() + refuse(*twin, {kube::Errc::invalid_input, "it gives no right to have them there"});
+    if (is_needed) offers_.deny(*twin->offer, {kube::Errc::invalid_input, "it gives no right to have them there"});
     co_return false;
   }
   const kube::Selection ours{.label_selector =
@@ -209,44 +204,21 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::open(Shared twin, bool is
                                           {.selection = ours, .limit = 1, .metadata_only = true}, max_page);
   if (!page && (page.error().is_forbidden() || page.error().is_not_found())) {
     twin->was_read = true;
-    if (is_needed) twin->refused_until = context_.clock.now() + refuse(*twin, page.error());
+    if (is_needed) offers_.deny(*twin->offer, page.error());
     co_return false;
   }
   if (!page) co_return std::unexpected(std::move(page.error()));
   twin->was_read = true;
+  twin->offer->was_denied = false;
   if (!is_current(twin) || (!is_needed && page->items.empty())) co_return false;
+  if (page->items.empty()) {
+    KUBE_CO_TRY(may_hold, co_await offers_.may_hold(twin->offer));
+    if (!may_hold || !is_current(twin)) co_return false;
+  }
   twin->copies = provider_.caches.acquire({.resource = disruption_budgets, .ns = twin->remote, .selection = ours});
   twin->copies.subscribe([this, ns = twin->local](const kube::ObjectKey&) { enqueue(ns); },
                          [this, ns = twin->local] { enqueue(ns); });
   co_return true;
-}
-
-asio::awaitable<kube::Result<bool>> DisruptionBudgets::has_right(std::string remote, bool is_needed) {
-  // All twins have the same rights, so the others need not be asked about.
-  if (!is_needed && no_right_until_ && context_.clock.now() < *no_right_until_) co_return false;
-  KUBE_CO_TRY(may_read, co_await kube::may_do(provider_.api, {{"namespace", remote},
-                                                              {"verb", "list"},
-                                                              {"group", disruption_budgets.group},
-                                                              {"resource", disruption_budgets.plural}}));
-  if (!may_read) no_right_until_ = context_.clock.now() + refused_pause;
-  co_return may_read;
-}
-
-kube::Duration DisruptionBudgets::refuse(Twin& twin, const kube::Failure& failure) {
-  const std::string words = " (" + kube::one_line(core::refusal_words(failure), max_words) + ")";
-  std::string text = "PodDisruptionBudgets of this namespace hold at home only: cluster " + cluster_;
-  if (twin.had_copies)
-    text += " lets them hold there no longer" + words;
-  else
-    text += " does not let them hold there" + words + "; its administrator can, by liqoctl set tenant " +
-            context_.settings.cluster_id + " --allow disruptionBudgets=maxBlock=10m";
-  if (twin.told != text) {
-    log_.info("budgets do not hold at the provider", {{"namespace", twin.local}, {"error", failure}});
-    if (const auto offloading = offloadings_->find({twin.local, std::string(api::namespace_offloading_name)}))
-      context_.events.warning(*offloading, api::kinds::namespace_offloadings, api::reasons::budgets_not_held, text);
-    twin.told = std::move(text);
-  }
-  return twin.had_copies ? lifted_pause : refused_pause;
 }
 
 asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::hold(Shared twin, std::string name) {
@@ -288,9 +260,13 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
                                                    {.field_manager = api::reflection_manager, .subresource = "status"});
   if (!lent && (lent.error().is_conflict() || lent.error().is_not_found())) co_return false;
   if (!lent && lent.error().is_forbidden()) {
-    no_lending_until_ = now + refused_pause;
+    no_lending_until_ = now + no_right_pause;
     log_.warn("no eviction can be lent to the provider: its drains wait until it lets budgets hold no longer",
               {{"budget", round.budget.key()}, {"error", lent.error()}});
+    context_.events.warning(round.budget, disruption_budgets, api::reasons::budgets_not_held,
+                            "liqod has no right to lend evictions to cluster " + cluster_ +
+                                ", whose drains wait until it lets the budget hold no longer; give it update of "
+                                "poddisruptionbudgets/status");
     co_return false;
   }
   if (!lent) co_return kube::fail(std::move(lent.error()), "lending evictions");
@@ -309,7 +285,18 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::write
   auto changed = round.copy ? core::plan_budget_copy(*round.copy, wanted) : std::optional<kube::Object>(wanted);
   if (!changed) co_return later;
   const kube::TimePoint now = context_.clock.now();
-  if (!round.copy && twin->refused_until && now < *twin->refused_until) co_return Later(*twin->refused_until - now);
+  if (round.copy && now < twin->no_replace_until) co_return Later(twin->no_replace_until - now);
+  if (const auto other = twin->namesakes.find(round.budget.name());
+      !round.copy && other != twin->namesakes.end() && now < other->second)
+    co_return Later(other->second - now);
+  if (!round.copy) {
+    KUBE_CO_TRY(may_hold, co_await offers_.may_hold(twin->offer));
+    if (!is_current(twin) || !twin->copies) co_return Later();
+    if (!may_hold) co_return Later(offers_.pause(*twin->offer));
+    round = look(*twin, std::move(round.budget));
+    if (round.copy) co_return Later(conflict_pause);
+    changed = copy_of(*twin, round);
+  }
   const kube::WriteOptions options{.field_manager = api::reflection_manager};
   // The version makes the write fail that an earlier leader left on its way.
   auto written = round.copy ? co_await provider_.api.replace(disruption_budgets, *changed, options)
@@ -317,25 +304,40 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::write
   if (!is_current(twin) || !twin->copies) co_return Later();
   if (written) {
     if (!round.copy) {
-      twin->refused_until.reset();
-      twin->told.clear();
-      twin->had_copies = true;
+      offers_.note_copy(*twin->offer);
+      twin->namesakes.erase(std::string(round.budget.name()));
     }
     twin->copies->observe(std::move(*written));
     co_return later;
   }
   const kube::Failure& failure = written.error();
-  if (failure.is_forbidden()) {
-    twin->refused_until = context_.clock.now() + refuse(*twin, failure);
-    co_return Later(*twin->refused_until - context_.clock.now());
-  }
-  if (failure.is_conflict() || failure.is_already_exists() || failure.is_not_found()) {
+  if (failure.is_forbidden() || (failure.is_already_exists() && !round.copy))
+    co_return note_refusal(*twin, round, failure);
+  if (failure.is_conflict() || failure.is_not_found()) {
     if (failure.is_not_found() && round.copy) twin->copies->observe_gone(round.copy->key(), round.copy->uid());
     co_return Later(take_back_pause);
   }
   // The number may be lowered yet, for evictions that must not be taken back before.
   twin->doubt_until = context_.clock.now() + doubt;
   co_return kube::fail(std::move(written.error()), "writing the copy in " + twin->remote);
+}
+
+DisruptionBudgets::Later DisruptionBudgets::note_refusal(Twin& twin, const Round& round, const kube::Failure& failure) {
+  const kube::TimePoint now = context_.clock.now();
+  if (round.copy) {
+    twin.no_replace_until = now + replace_pause;
+    return Later(replace_pause);
+  }
+  if (failure.is_forbidden()) {
+    offers_.refuse_copy(*twin.offer, failure);
+    return Later(offers_.pause(*twin.offer));
+  }
+  // The watch shows one of ours. Otherwise it is none that this cluster may write to.
+  const std::string name(round.budget.name());
+  if (twin.namesakes.insert_or_assign(name, now + namesake_pause).second)
+    offers_.report(*twin.offer, "PodDisruptionBudget " + name + " holds at home only: cluster " + cluster_ +
+                                    " has one of that name there, which is not a copy; rename one of them");
+  return Later(namesake_pause);
 }
 
 asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::take_back(Shared twin, Round round) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "controllers/common/context.hpp"
+#include "controllers/offloading/budget_offers.hpp"
 #include "core/namespaces/namespace_mapping.hpp"
 #include "core/offloading/disruption_budget.hpp"
 #include "kube/runtime/controller.hpp"
@@ -45,9 +46,10 @@ class DisruptionBudgets {
     std::string local, remote;
     kube::InformerHandle copies;  ///< none while there is nothing to watch
     bool was_read = false;        ///< copies of an earlier process were looked for
-    bool had_copies = false;      ///< the provider has let budgets hold
-    std::optional<kube::TimePoint> refused_until;
-    std::string told;  ///< the last Event about a refusal
+    BudgetOffers::Shared offer;
+    kube::TimePoint no_replace_until{};  ///< the provider has refused to have a copy changed
+    /// Until when budgets wait that the provider has others of the same name of.
+    std::map<std::string, kube::TimePoint, std::less<>> namesakes;
     /// Until then the provider may still carry out a write of a copy whose answer is not known.
     kube::TimePoint doubt_until{};
   };
@@ -69,8 +71,6 @@ class DisruptionBudgets {
   asio::awaitable<kube::Outcome> reconcile(kube::WorkKey key);
   /// Opens the watch of copies; false = there is none to be had now.
   asio::awaitable<kube::Result<bool>> open(Shared twin, bool is_needed);
-  /// Whether the provider gives consumers the right to have budgets, as the Go version and older ones do not.
-  asio::awaitable<kube::Result<bool>> has_right(std::string remote, bool is_needed);
   /// The budgets of a namespace that select pods of the provider, or have a copy.
   std::vector<std::string> budgets_of(const Twin& twin) const;
   std::vector<core::BudgetPod> pods_of(const kube::Object& budget) const;
@@ -84,16 +84,18 @@ class DisruptionBudgets {
   asio::awaitable<kube::Result<Later>> write_copy(Shared twin, Round round);
   asio::awaitable<kube::Result<Later>> take_back(Shared twin, Round round);
   asio::awaitable<kube::Result<void>> remove_others(Shared twin);
-  /// Notes a refusal of the provider, and returns for how long it stands.
-  kube::Duration refuse(Twin& twin, const kube::Failure& failure);
+  /// Notes that the provider has refused a write, and returns when it is to be tried again.
+  Later note_refusal(Twin& twin, const Round& round, const kube::Failure& failure);
+  /// Notes that the provider has refused a write, and returns when it is to be tried again.
+  Later note_refusal(const Shared& twin, const Round& round, const kube::Failure& failure);
 
   std::string cluster_;
   Provider provider_;
   Context context_;
-  kube::InformerHandle budgets_, nodes_, offloadings_;
+  BudgetOffers offers_;
+  kube::InformerHandle budgets_, nodes_;
   std::map<std::string, kube::InformerHandle> pods_;  ///< of each virtual node of the provider
   std::map<std::string, Shared> twins_;               ///< by local namespace
-  std::optional<kube::TimePoint> no_right_until_;     ///< the provider gives none
   kube::TimePoint next_lending_{};                    ///< not before then
   std::optional<kube::TimePoint> no_lending_until_;   ///< this process has no right to
   kube::Controller controller_;

@@ -33,6 +33,8 @@ json::object twin_annotations(const api::WantedNamespace& wanted, const kube::Ob
   json::object made{{annotations::managed_by_namespace_map, ctx.map_id()}, {annotations::original_name, wanted.local}};
   if (ctx.checks_owners || (existing && existing->has_annotation(annotations::checks_owners)))
     made[annotations::checks_owners] = ctx.checks_owners ? "true" : "false";
+  if (ctx.holds_budgets || (existing && existing->has_annotation(annotations::holds_budgets)))
+    made[annotations::holds_budgets] = ctx.holds_budgets ? "true" : "false";
   return made;
 }
 

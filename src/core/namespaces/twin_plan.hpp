@@ -27,6 +27,7 @@ struct TwinContext {
   std::string storage_namespace;  ///< of the real claims
   TwinNameRules names;            ///< of twins that do not exist yet
   bool checks_owners = false;     ///< admission refuses owners other than the twin (core/admission/owners.hpp)
+  bool holds_budgets = false;     ///< the policy lets copies of PodDisruptionBudgets hold there
   /// The value of the annotation that marks objects created for this map.
   std::string map_id() const { return map.text(); }
 };

@@ -99,6 +99,11 @@ BudgetCopy read_budget_copy(const kube::Object& copy) {
   return read;
 }
 
+BudgetsInTwin budgets_in_twin(const kube::Object& twin) {
+  if (twin.annotation(api::annotations::holds_budgets) != "true") return BudgetsInTwin::refused;
+  return twin.has_annotation(api::annotations::budgets_lifted) ? BudgetsInTwin::lifted : BudgetsInTwin::held;
+}
+
 bool is_copied(const kube::Object& budget) {
   const json::value* selector = budget.spec().if_contains("selector");
   const bool is_skipped = budget.has_annotation(api::annotations::skip_reflection) &&

@@ -76,6 +76,14 @@ kube::Object take_back(kube::Object budget, const PodNames& pods);
 
 /// Reads the copy.
 BudgetCopy read_budget_copy(const kube::Object& copy);
+/// Whether a provider lets copies hold in a twin, as its Namespace there says.
+enum class BudgetsInTwin {
+  refused,  ///< it does not, as the Go version and older ones
+  lifted,   ///< not now: they have held a drain for as long as they may
+  held,
+};
+BudgetsInTwin budgets_in_twin(const kube::Object& twin);
+
 /// Whether the budget selects pods, so that it can have a copy. One without a selector selects none.
 bool is_copied(const kube::Object& budget);
 /// The copy in the namespace `twin`: an integer, because percentages and maxUnavailable need the scale of what owns the

@@ -226,7 +226,6 @@ def others(story: Story) -> Iterator[list[str]]:
         story.consumer.api.patch("nodes", None, name, {"spec": {"unschedulable": None}})
 
 
-@pytest.mark.refusals("a copy of the budget, which the provider does not offer to hold")
 def test_drain_keeps_to_a_disruption_budget_and_ends(story: Story, others: list[str]) -> None:
     node, home = story.peering.node, story.consumer
     labels = {"app": "web"}

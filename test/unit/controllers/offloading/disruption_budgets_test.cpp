@@ -18,6 +18,9 @@ struct Quorum : Offloading {
       : Offloading({}, {}, [](Offloading& world) {
           world.server.serve(kinds::disruption_budgets);
           world.milan.serve(kinds::disruption_budgets);
+          kube::Object there = kube::Object::make(resources::namespaces, {"", twin});
+          there.set_annotation(api::annotations::holds_budgets, "true");
+          (void)world.milan.create(resources::namespaces, there.tree(), "milan");
         }) {}
 
   void run_pods() {
@@ -42,6 +45,12 @@ struct Quorum : Offloading {
       status["observedGeneration"] = generation;
       status["disruptionsAllowed"] = allowed;
     });
+  }
+  /// Marks the twin.
+  void mark(std::string_view annotation, std::string_view value) {
+    (void)milan.update(
+        {resources::namespaces, {"", twin}},
+        [&](json::object& next) { kube::testing::set_annotation(next, annotation, value); }, "milan");
   }
   std::optional<kube::Object> copy() { return at_milan(kinds::disruption_budgets, "quorum"); }
   std::int64_t least() { return copy() ? kube::int_at(copy()->spec(), {"minAvailable"}) : -1; }
@@ -156,6 +165,75 @@ TEST_CASE("a provider that lets no budgets hold is asked once an hour, and that 
   CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("--allow disruptionBudgets=maxBlock=10m"));
 }
 
+TEST_CASE("where the twin says that no budgets hold, none is written, and that is told once") {
+  Quorum world;
+  int written = 0, read = 0;
+  world.refuse = [&](const kube::HttpRequest& request) -> std::string {
+    if (request.resource == "poddisruptionbudgets" && request.verb == "create") ++written;
+    if (request.resource == "namespaces") ++read;
+    return "";
+  };
+  world.mark(api::annotations::holds_budgets, "false");
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return !world.events("DisruptionBudgetsNotHeld").empty(); }));
+  CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("its policy has no disruptionBudgets"));
+  CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("--allow disruptionBudgets=maxBlock=10m"));
+  world.pass(3h);
+  CHECK(written == 0);
+  CHECK(read < 60);
+  CHECK(world.times_reported("DisruptionBudgetsNotHeld") == 1);
+  world.mark(api::annotations::holds_budgets, "true");
+  CHECK(world.reaches([&] { return world.least() == 2; }, 2h));
+}
+
+TEST_CASE("while budgets have held a drain for too long, no copy is written, and soon after that one is") {
+  Quorum world;
+  int written = 0;
+  world.refuse = [&](const kube::HttpRequest& request) -> std::string {
+    if (request.resource == "poddisruptionbudgets" && request.verb == "create") ++written;
+    return "";
+  };
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.pass(1min);
+  world.mark(api::annotations::budgets_lifted, "2026-11-30T12:00:00Z");
+  REQUIRE(world.milan.remove(kinds::disruption_budgets, {twin, "quorum"}, {}, "milan").has_value());
+  world.pass(20min);
+  CHECK(written == 1);
+  CHECK(world.least() == -1);
+  REQUIRE(!world.events("DisruptionBudgetsNotHeld").empty());
+  CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("lets them hold there no longer"));
+  (void)world.milan.update(
+      {resources::namespaces, {"", twin}},
+      [&](json::object& next) {
+        kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")
+            .erase(api::annotations::budgets_lifted);
+      },
+      "milan");
+  CHECK(world.reaches([&] { return world.least() == 2; }, 6min));
+}
+
+TEST_CASE("a budget of the provider's own that has the name of a copy stays, and is not run into again and again") {
+  Quorum world;
+  int written = 0;
+  world.refuse = [&](const kube::HttpRequest& request) -> std::string {
+    if (request.resource == "poddisruptionbudgets" && request.verb == "create") ++written;
+    return "";
+  };
+  kube::Object own = kube::Object::make(kinds::disruption_budgets, {twin, "quorum"});
+  own.mutable_spec()["maxUnavailable"] = 1;
+  REQUIRE(world.milan.create(kinds::disruption_budgets, own.tree(), "milan").has_value());
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return !world.events("DisruptionBudgetsNotHeld").empty(); }));
+  CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("has one of that name there"));
+  world.pass(30min);
+  CHECK(written == 1);
+  CHECK(kube::int_at(world.copy()->spec(), {"maxUnavailable"}) == 1);
+}
+
 TEST_CASE("without the right to lend, the copy lets nothing be evicted, and nothing is written again and again") {
   Quorum world;
   world.stop();
@@ -174,6 +252,8 @@ TEST_CASE("without the right to lend, the copy lets nothing be evicted, and noth
   world.pass(10min);
   CHECK(world.least() == 2);
   CHECK(world.lent() == 0);
+  REQUIRE(world.times_reported("DisruptionBudgetsNotHeld") == 1);
+  CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("no right to lend evictions to cluster milan"));
 }
 
 }  // namespace liqo::testing

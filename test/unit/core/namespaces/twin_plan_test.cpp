@@ -111,6 +111,18 @@ TEST_CASE("a twin says whether the owners of what is in it are checked, only aft
   CHECK(create->twin.annotation("offloading.liqo.io/checks-owners") == "true");
 }
 
+TEST_CASE("a twin says whether disruption budgets hold in it, only after they did once") {
+  TwinContext holding = ctx();
+  holding.holds_budgets = true;
+  const kube::Object before = twin();
+  CHECK(outcome(plan_twin({"shop", "shop-rome"}, &before, holding)) ==
+        R"(patch {"annotations":{"offloading.liqo.io/holds-budgets":"true"},"resourceVersion":"7"})");
+  const kube::Object after = twin("{}", R"({"offloading.liqo.io/holds-budgets": "true"})");
+  CHECK(outcome(plan_twin({"shop", "shop-rome"}, &after, holding)) == "keep");
+  CHECK(outcome(plan_twin({"shop", "shop-rome"}, &after, ctx())) ==
+        R"(patch {"annotations":{"offloading.liqo.io/holds-budgets":"false"},"resourceVersion":"7"})");
+}
+
 TEST_CASE("a new twin says whose it is and what it is the twin of") {
   const auto plan = plan_twin({"shop", "shop-rome"}, nullptr, ctx());
   const auto* create = std::get_if<twin_action::Create>(&plan);

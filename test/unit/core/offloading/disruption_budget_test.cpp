@@ -153,6 +153,17 @@ TEST_CASE("a copy is an integer that does not keep unhealthy pods, and has nothi
   CHECK(!read_budget_copy(live).is_in_force);
 }
 
+TEST_CASE("a twin says whether copies may be made in it, and one of an older provider says nothing") {
+  kube::Object twin = kube::Object::make(kube::resources::namespaces, {"", "shop-rome"});
+  CHECK(budgets_in_twin(twin) == BudgetsInTwin::refused);
+  twin.set_annotation("offloading.liqo.io/holds-budgets", "true");
+  CHECK(budgets_in_twin(twin) == BudgetsInTwin::held);
+  twin.set_annotation("offloading.liqo.io/budgets-lifted", "2026-11-30T12:00:00Z");
+  CHECK(budgets_in_twin(twin) == BudgetsInTwin::lifted);
+  twin.set_annotation("offloading.liqo.io/holds-budgets", "false");
+  CHECK(budgets_in_twin(twin) == BudgetsInTwin::refused);
+}
+
 TEST_CASE("a budget without a selector, or that is to be skipped, is not copied") {
   CHECK(is_copied(budget(1)));
   kube::Object skipped = budget(1);
