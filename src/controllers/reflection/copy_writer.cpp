@@ -126,7 +126,13 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   // The wish may have changed while this one was sent.
   if (wishes != ns_->wishes()) copies.doubt_source(key.name);
   if (!wanted.force && is_custom(context_.kind)) {
-    KUBE_CO_TRYV(co_await set_owner(*applied));
+    auto owned = co_await set_owner(*applied);
+    if (!owned) {
+      // As when an operator there has written it meanwhile: the next look names the owner.
+      ns_->notes().unowned.insert(key.name);
+      copies.doubt(key.name);
+      co_return Outcome::retry(std::move(owned.error()));
+    }
   }
   if (!context_.kind.surplus || context_.kind.surplus(*applied, wanted.desired).empty()) co_return Outcome::done();
   copies.doubt(key.name);
