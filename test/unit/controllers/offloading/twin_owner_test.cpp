@@ -110,7 +110,7 @@ TEST_CASE("a pod is ordered within seconds, without an owner, if the read of its
   };
   world.map_twin("Accepted");
   world.create_pod("web");
-  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 15s));
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 25s));
   CHECK(world.owner_of("web") == "");
 }
 
