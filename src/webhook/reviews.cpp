@@ -45,9 +45,13 @@ Answer cannot_read(const kube::Failure& failure) {
 
 /// Whether the path reviews what consumers write into twins. Secrets are among the twin objects, too.
 bool is_of_twins(std::string_view path) {
-  constexpr std::string_view paths[] = {"/validate/shadowpods",   "/validate/services",
-                                        "/validate/ingresses",    "/validate/persistentvolumeclaims",
-                                        "/validate/twin-objects", "/validate/shadowendpointslices"};
+  constexpr std::string_view paths[] = {"/validate/poddisruptionbudgets",
+                                        "/validate/shadowpods",
+                                        "/validate/services",
+                                        "/validate/ingresses",
+                                        "/validate/persistentvolumeclaims",
+                                        "/validate/twin-objects",
+                                        "/validate/shadowendpointslices"};
   return std::ranges::find(paths, path) != std::end(paths);
 }
 

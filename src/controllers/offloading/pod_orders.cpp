@@ -11,6 +11,7 @@
 #include "core/offloading/order.hpp"
 #include "core/offloading/refused_labels.hpp"
 #include "core/offloading/shadow_pod_update.hpp"
+#include "kube/async/timeout.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
 #include "liqo/api/annotations.hpp"
@@ -22,6 +23,9 @@ namespace liqo::controllers {
 namespace {
 
 namespace reasons = api::reasons;
+
+/// How long a pod waits for its twin to be read.
+constexpr kube::Duration owner_patience = std::chrono::seconds(5);
 
 /// A digest of the order: what the provider is asked to run.
 std::string order_digest(const kube::Object& local, std::string_view remote_namespace,
@@ -70,8 +74,9 @@ std::optional<kube::Duration> PodOrders::wait_for_room(const kube::Object& local
 
 asio::awaitable<std::optional<kube::OwnerReference>> PodOrders::owner_in(std::string twin) {
   if (!owners()) co_return std::nullopt;
-  auto owner = co_await owners()->of(std::move(twin));
-  co_return owner ? std::move(*owner) : std::nullopt;
+  if (auto known = owners()->known(twin)) co_return std::move(known);
+  auto owner = co_await kube::async::with_timeout(node_.context.clock, owners()->of(std::move(twin)), owner_patience);
+  co_return owner && *owner ? std::move(**owner) : std::nullopt;
 }
 
 asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local, kube::ObjectKey remote_key,

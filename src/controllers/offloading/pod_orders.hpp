@@ -34,8 +34,8 @@ class PodOrders {
   /// How long a refused pod waits before it is ordered again; nothing = it is ordered now. It waits because it was
   /// refused a moment ago, or because another pod with the same demand asks for both.
   std::optional<kube::Duration> wait_for_room(const kube::Object& local, std::string_view remote_namespace);
-  /// The owner of what is ordered in a twin; nothing: it gets none. If the twin cannot be read, the order that follows
-  /// shows what is wrong with the provider.
+  /// The owner of what is ordered in a twin; nothing: it gets none. If the twin cannot be read in a few seconds, the
+  /// order that follows shows what is wrong with the provider.
   asio::awaitable<std::optional<kube::OwnerReference>> owner_in(std::string twin);
   asio::awaitable<kube::Result<void>> create(const kube::Object& local, kube::ObjectKey remote_key,
                                              std::optional<kube::OwnerReference> owner);

@@ -125,11 +125,20 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   }
   // The wish may have changed while this one was sent.
   if (wishes != ns_->wishes()) copies.doubt_source(key.name);
-  if (!wanted.force && is_custom(context_.kind)) {
-    KUBE_CO_TRYV(co_await set_owner(*applied));
-  }
-  if (!context_.kind.surplus || context_.kind.surplus(*applied, wanted.desired).empty()) co_return Outcome::done();
-  copies.doubt(key.name);
+  co_return co_await end_stored(std::move(*applied), std::move(wanted));
+}
+
+asio::awaitable<Outcome> CopyWriter::end_stored(kube::Object applied, action::Apply wanted) {
+  const std::string name(wanted.desired.name());
+  if (!wanted.force && is_custom(context_.kind))
+    if (auto owned = co_await set_owner(applied); !owned) {
+      // As when an operator there has written it meanwhile: the next look names the owner.
+      ns_->notes().unowned.insert(name);
+      ns_->twin().copies().doubt(name);
+      co_return Outcome::retry(std::move(owned.error()));
+    }
+  if (!context_.kind.surplus || context_.kind.surplus(applied, wanted.desired).empty()) co_return Outcome::done();
+  ns_->twin().copies().doubt(name);
   co_return Outcome::again_after(0s);
 }
 

@@ -32,6 +32,9 @@ class CopyWriter {
  private:
   /// The owner of a copy that is about to be applied; nothing: it gets none. `is_there`: the copy was read.
   asio::awaitable<kube::Result<std::optional<kube::OwnerReference>>> owner_of(bool is_there);
+  /// Ends an apply that was carried out: gives an owner to what was created without one, and has another look at a copy
+  /// to which others have added something.
+  asio::awaitable<kube::Outcome> end_stored(kube::Object applied, core::reflection::reflection_action::Apply wanted);
   /// Handles an apply that was refused, other than by a conflict.
   asio::awaitable<kube::Outcome> end_refused(kube::Object local, core::reflection::reflection_action::Apply wanted,
                                              kube::Failure failure);

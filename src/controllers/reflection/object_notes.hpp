@@ -60,7 +60,8 @@ struct ObjectNotes {
   std::map<std::string, Gathered> gathered;
   std::map<std::string, Addressed> addressed;
   std::map<std::string, std::string> replaced;  ///< UIDs of copies that were removed to be made again, by name
-  std::set<std::string> unsure;  ///< names of copies of which it is not known whether their create was carried out
+  std::set<std::string> unsure;   ///< names of copies of which it is not known whether their create was carried out
+  std::set<std::string> unowned;  ///< names of copies that were made, but could not be given their owner
   /// Copies that others at the provider overwrite, by their names there.
   std::map<std::string, core::reflection::Contest> contests;
   ReflectionCounters counters;  ///< of all objects
@@ -80,6 +81,7 @@ struct ObjectNotes {
     narrowed.erase(name);
     replaced.erase(remote_name);
     unsure.erase(remote_name);
+    unowned.erase(remote_name);
     contests.erase(remote_name);
   }
 };

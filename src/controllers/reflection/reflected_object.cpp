@@ -85,7 +85,12 @@ asio::awaitable<Outcome> ReflectedObject::look() {
                                                 local_ ? &*local_ : nullptr, std::exchange(wanted_, std::nullopt),
                                                 remote_ ? &*remote_ : nullptr);
   if (auto end = leave_to_others(plan)) co_return std::move(*end);
-  co_return co_await carry_out(std::move(plan));
+  Outcome outcome = co_await carry_out(std::move(plan));
+  // The copy is not ours yet, which is nobody's doing, and must not count as an overwriting.
+  if (outcome.failure())
+    if (const auto contest = ns_->notes().contests.find(remote_name_); contest != ns_->notes().contests.end())
+      contest->second.see_failed();
+  co_return std::move(outcome);
 }
 
 std::optional<Outcome> ReflectedObject::leave_to_others(const core::reflection::ReflectionPlan& plan) {
@@ -100,17 +105,18 @@ std::optional<Outcome> ReflectedObject::leave_to_others(const core::reflection::
     if (found != contests.end() && found->second.has_rested(now)) contests.erase(found);
     return std::nullopt;
   }
-  const auto manager = core::reflection::overwriter(*remote_, api::reflection_manager);
-  if (!manager && found == contests.end()) return std::nullopt;
+  const auto overwriter = core::reflection::overwriter(*remote_, api::reflection_manager);
+  if (!overwriter && found == contests.end()) return std::nullopt;
   core::reflection::Contest& contest = contests[remote_name_];
   using Verdict = core::reflection::Contest::Verdict;
   const Verdict verdict =
       contest.judge({.wish = wish_,
                      .was_written = remote_->annotation(api::annotations::reflected_digest) == wish_,
-                     .is_overwritten = manager.has_value()},
+                     .is_overwritten = overwriter.has_value(),
+                     .at = overwriter ? std::string_view(overwriter->time) : std::string_view()},
                     now);
   if (verdict == Verdict::write) return std::nullopt;
-  if (verdict == Verdict::give_up) report_given_up(manager.value_or(""));
+  if (verdict == Verdict::give_up) report_given_up(overwriter ? overwriter->manager : std::string());
   settle();
   return next_look();
 }
@@ -139,13 +145,19 @@ void ReflectedObject::report_given_up(const std::string& manager) {
 
 asio::awaitable<kube::Result<void>> ReflectedObject::repair_owner() {
   const std::string twin = ns_->twin().ns();
-  if (!context_.owners || !core::is_owned_by(*remote_, kube::resources::namespaces, twin) ||
+  const bool lacks_owner = ns_->notes().unowned.contains(remote_name_);
+  if (!context_.owners || !(lacks_owner || core::is_owned_by(*remote_, kube::resources::namespaces, twin)) ||
       !core::reflection::is_copy(context_.kind, *remote_, context_.forging))
     co_return kube::Result<void>();
-  const auto owner = co_await context_.owners->of(twin);
-  if (!owner || !*owner || !core::names_former_twin(*remote_, **owner)) co_return kube::Result<void>();
+  if (!lacks_owner) {
+    const auto owner = co_await context_.owners->of(twin);
+    if (!owner || !*owner || !core::names_former_twin(*remote_, **owner)) co_return kube::Result<void>();
+  }
   CopyWriter writer(ns_, context_);
-  KUBE_CO_TRYV(co_await writer.set_owner(*remote_));
+  auto owned = co_await writer.set_owner(*remote_);
+  // What the provider never takes must not hold up the copy.
+  if (owned || owned.error().is_permanent()) ns_->notes().unowned.erase(remote_name_);
+  if (!owned && !(lacks_owner && owned.error().is_permanent())) co_return std::unexpected(std::move(owned.error()));
   co_return kube::Result<void>();
 }
 

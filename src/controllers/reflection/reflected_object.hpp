@@ -29,7 +29,8 @@ class ReflectedObject {
   asio::awaitable<kube::Outcome> look();
   /// Begins the look. Returns its Outcome if neither side has to be read; nothing = the look goes on.
   std::optional<kube::Outcome> end_without_reading();
-  /// Corrects a copy that names a former twin as its owner, before Kubernetes removes it for that.
+  /// Corrects a copy that names a former twin as its owner, before Kubernetes removes it for that, or that could not be
+  /// given an owner when it was made.
   asio::awaitable<kube::Result<void>> repair_owner();
   /// Forges the wanted copy of the object, from what is known now.
   void forge();

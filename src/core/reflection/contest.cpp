@@ -4,7 +4,7 @@
 
 namespace liqo::core::reflection {
 
-std::optional<std::string> overwriter(const kube::Object& object, std::string_view manager) {
+std::optional<Overwriter> overwriter(const kube::Object& object, std::string_view manager) {
   std::string_view ours, newest, name;
   const kube::json::array& entries = kube::array_at(object.tree(), {"metadata", "managedFields"});
   for (const kube::json::value& entry : entries)
@@ -18,11 +18,13 @@ std::optional<std::string> overwriter(const kube::Object& object, std::string_vi
     name = kube::string_at(entry, {"manager"});
   }
   if (newest.empty()) return std::nullopt;
-  return std::string(name);
+  return Overwriter{.manager = std::string(name), .time = std::string(newest)};
 }
 
 Contest::Verdict Contest::judge(const Sight& sight, kube::TimePoint now) {
-  const bool is_same = sight.was_written || sight.wish == wish_;
+  const bool is_same = !has_failed_ && (sight.was_written || sight.wish == wish_);
+  // Their managedFields stay as they are if a webhook, and not they, changes what we write.
+  const bool is_news = sight.at.empty() || sight.at != counted_;
   if (has_rested(now)) {
     given_up_until_.reset();
     was_given_up_ = true;
@@ -31,7 +33,8 @@ Contest::Verdict Contest::judge(const Sight& sight, kube::TimePoint now) {
     has_news_ = !is_same;
     if (is_same || now - last_ < window) return Verdict::leave;
     has_news_ = false;
-  } else if (is_same && sight.is_overwritten) {
+  } else if (is_same && sight.is_overwritten && is_news) {
+    counted_ = sight.at;
     std::erase_if(overwritings_, [now](kube::TimePoint at) { return now - at > window; });
     overwritings_.push_back(now);
     if (was_given_up_ || overwritings_.size() >= max_overwritings) {
@@ -42,6 +45,7 @@ Contest::Verdict Contest::judge(const Sight& sight, kube::TimePoint now) {
       return Verdict::give_up;
     }
   }
+  has_failed_ = false;
   wish_ = sight.wish;
   last_ = now;
   return Verdict::write;

@@ -13,10 +13,16 @@
 
 namespace liqo::core::reflection {
 
+/// Who has written an object.
+struct Overwriter {
+  std::string manager;
+  std::string time;  ///< as managedFields have it
+};
+
 /// The field manager that has written the object since `manager` did, by its managedFields: the newest of several.
 /// Nothing: nobody has, or the object does not say so. Writes of a subresource, as status, do not count. `object` is
 /// the answer to a get, with its managedFields. A webhook of the provider that changes what we write is no manager.
-std::optional<std::string> overwriter(const kube::Object& object, std::string_view manager);
+std::optional<Overwriter> overwriter(const kube::Object& object, std::string_view manager);
 
 /// The memory of one copy, from its first overwriting. Two writers would take turns for ever. After three overwritings
 /// in two minutes theirs stays for an hour; then ours is written once more, and one overwriting is enough for the next
@@ -33,6 +39,7 @@ class Contest {
     std::string_view wish;        ///< the digest of what is wanted
     bool was_written = false;     ///< the copy says that this wish was written
     bool is_overwritten = false;  ///< somebody has written it since
+    std::string_view at = {};     ///< when they have, as a text; each time counts once, "" = not known
   };
   enum class Verdict {
     write,    ///< what is wanted is written
@@ -40,6 +47,8 @@ class Contest {
     leave,    ///< theirs stays
   };
   Verdict judge(const Sight& sight, kube::TimePoint now);
+  /// What was to be written was not, as far as is known: that the copy still is as it was is nobody's doing.
+  void see_failed() { has_failed_ = true; }
   /// The copy was seen as it is wanted.
   void see_kept() { has_news_ = false; }
   /// How long theirs stays, or until new content may be written; nothing: it is not given up.
@@ -58,6 +67,8 @@ class Contest {
   std::optional<kube::TimePoint> given_up_until_;
   bool was_given_up_ = false;  ///< before: one overwriting is enough
   bool has_news_ = false;      ///< home has new content that waits
+  bool has_failed_ = false;    ///< the last write has
+  std::string counted_;        ///< the time of the overwriting that was counted last
 };
 
 }  // namespace liqo::core::reflection

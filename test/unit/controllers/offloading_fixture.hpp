@@ -5,6 +5,7 @@
 
 #include "cluster_fixture.hpp"
 #include "core/offloading/provider_pod.hpp"
+#include "kube/async/event.hpp"
 #include "kube/base/base64.hpp"
 #include "liqo/api/finalizers.hpp"
 #include "liqo/api/labels.hpp"
@@ -36,7 +37,10 @@ inline kube::net::Response refusal(std::string_view words, unsigned status = 403
 
 /// The message with which the provider's admission refuses a new ShadowPod, "" = it is admitted.
 using Admission = std::function<std::string()>;
-/// Which requests the provider answers with 500, as when its webhooks are down. It may change the other requests.
+/// The verb of a request that the provider never answers.
+inline constexpr std::string_view hang = "hang";
+/// Which requests the provider answers with 500, as when its webhooks are down. It may change the other requests, and
+/// their verb to `hang`.
 using Outage = std::function<bool(kube::HttpRequest&)>;
 /// The message with which the provider forbids a request, "" = it does not.
 using Refusal = std::function<std::string(const kube::HttpRequest&)>;
@@ -47,6 +51,10 @@ class AdmittingLink final : public PlainLink {
       : PlainLink(link), admit_(admit), outage_(outage), refuse_(refuse) {}
   asio::awaitable<kube::Result<kube::net::Response>> send(kube::HttpRequest request, kube::Deadline deadline) override {
     if (outage_(request)) co_return refusal("failed calling webhook", 500);
+    if (request.verb == hang) {
+      kube::async::Event never(co_await asio::this_coro::executor);
+      co_await never.wait();
+    }
     if (const std::string words = refuse_(request); !words.empty()) co_return refusal(words);
     const bool is_order = request.verb == "create" && request.resource == "shadowpods";
     if (const std::string words = is_order ? admit_() : std::string(); !words.empty()) co_return refusal(words);

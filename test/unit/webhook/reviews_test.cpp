@@ -465,8 +465,9 @@ TEST_CASE("an object of a consumer names its own namespace alone as its owner, b
            std::string(owner) + R"("}]},"spec":{"pod":{"containers":[{"name":"a"}]}}})";
   };
   const std::string former = uid();
-  for (const char* path : {"/validate/shadowpods", "/validate/twin-objects", "/validate/shadowendpointslices",
-                           "/validate/services", "/validate/ingresses", "/validate/persistentvolumeclaims"}) {
+  for (const char* path :
+       {"/validate/shadowpods", "/validate/twin-objects", "/validate/shadowendpointslices", "/validate/services",
+        "/validate/ingresses", "/validate/persistentvolumeclaims", "/validate/poddisruptionbudgets"}) {
     CAPTURE(path);
     CHECK(world.ask(path, "shop-rome", object(former)).find("ownerReferences") == std::string::npos);
     CHECK(world.ask(path, "shop-rome", object("other")).contains("metadata.ownerReferences"));

@@ -99,4 +99,19 @@ TEST_CASE(
   CHECK(world.reads == before + 1);
 }
 
+TEST_CASE("a pod is ordered within seconds, without an owner, if the read of its twin is not answered") {
+  Owned world;
+  // What was read for the copies of this namespace is forgotten.
+  world.map_twin("");
+  world.pass(5s);
+  world.outage = [](kube::HttpRequest& request) {
+    if (request.method == "GET" && request.target.ends_with("/namespaces/" + std::string(twin))) request.verb = hang;
+    return false;
+  };
+  world.map_twin("Accepted");
+  world.create_pod("web");
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 25s));
+  CHECK(world.owner_of("web") == "");
+}
+
 }  // namespace liqo::testing

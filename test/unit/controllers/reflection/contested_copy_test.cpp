@@ -15,13 +15,14 @@ struct Contested : World {
     milan_transport.change_answer = [this](json::object& object) {
       kube::ensure_object(object, "metadata")["managedFields"] =
           json::array{json::object{{"manager", "reflection.liqo.io"}, {"time", "2026-11-30T09:00:00Z"}},
-                      json::object{{"manager", manager}, {"time", "2026-11-30T09:00:05Z"}}};
+                      json::object{{"manager", manager}, {"time", "2026-11-30T09:00:" + std::to_string(turns) + "Z"}}};
     };
     create("words", "ours");
     REQUIRE(reaches([&] { return at_milan("words") == "ours"; }));
   }
   ~Contested() { stop(); }
   void overwrite(std::string_view value = "theirs") {
+    ++turns;
     REQUIRE(milan.update(
         {kind, {"shop-rome", "words"}}, [&](json::object& tree) { tree["data"] = json::object{{"key", value}}; },
         actor));
@@ -42,6 +43,7 @@ struct Contested : World {
   }
 
   std::string manager = "pilot-discovery";
+  int turns = 10;  ///< of theirs: each has a time of its own
 };
 
 }  // namespace
@@ -130,6 +132,7 @@ TEST_CASE("the name of a field manager is shortened and made printable") {
 TEST_CASE("what is added to a copy again and again is left, too") {
   Contested w;
   const auto add = [&] {
+    ++w.turns;
     REQUIRE(w.milan.update(
         {kind, {"shop-rome", "words"}}, [](json::object& tree) { kube::ensure_object(tree, "data")["theirs"] = "1"; },
         actor));

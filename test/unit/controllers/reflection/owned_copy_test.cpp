@@ -231,4 +231,25 @@ TEST_CASE("a custom resource, which no admission looks at, gets its owner once i
   CHECK(w.writes() == 2);
 }
 
+TEST_CASE("a custom resource that an operator there writes at once gets its owner all the same") {
+  const core::reflection::ReflectedKind& widgets = core::reflection::custom_kind(
+      {.plural = "widgets", .group = "example.org", .brings_status = true}, "v1", "Widget");
+  Owned w(widgets);
+  int writes = 0;
+  w.milan_transport.rewrite = [&](kube::HttpRequest& request) {
+    if (request.method != "PATCH" || !request.body.contains("ownerReferences") || ++writes > 1) return;
+    REQUIRE(w.milan.update(
+        {widgets.resource, {twin, "one"}},
+        [](json::object& tree) { kube::testing::set_annotation(tree, "example.org/seen", "yes"); }, actor));
+  };
+  REQUIRE(w.rome.create(
+      widgets.resource,
+      {{"metadata", json::object{{"name", "one"}, {"namespace", "shop"}}}, {"spec", json::object{{"size", 1}}}},
+      actor));
+  CHECK(w.reaches([&] { return w.owners_of("one", widgets.resource) == "twin"; }, 10s));
+  CHECK(writes == 2);
+  w.pass(5min);
+  CHECK(writes == 2);
+}
+
 }  // namespace liqo::controllers
