@@ -52,12 +52,12 @@ asio::awaitable<kube::Result<void>> TokenSecrets::look(std::string ns, kube::Dur
     co_return kube::Result<void>();
   if (!looking_.insert(ns).second) co_return kube::Result<void>();
   struct Looking {
-    std::set<std::string>& all;
-    const std::string& ns;
-    Looking(std::set<std::string>& all, const std::string& ns) : all(all), ns(ns) {}
+    std::set<std::string>& at;
+    std::string name;
+    Looking(std::set<std::string>& all, std::string one) : at(all), name(std::move(one)) {}
     Looking(const Looking&) = delete;
     Looking& operator=(const Looking&) = delete;
-    ~Looking() { all.erase(ns); }
+    ~Looking() { at.erase(name); }
   } looking(looking_, ns);
   Known found;
   const std::string selector = "type=" + std::string(core::service_account_token_type);
