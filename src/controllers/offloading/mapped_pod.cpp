@@ -323,7 +323,8 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
       .ephemeral_refusal = std::move(progress_.ephemeral_refusal),
       .is_sent = progress_.is_sent,
       .resize_refusal = std::move(progress_.resize_refusal),
-      .api_server_trouble = core::api_server_trouble(local, node.forging, !seen_.mounted.empty())};
+      .api_server_trouble =
+          core::api_server_trouble(local, node.forging, core::mounts_home_token(local, seen_.mounted, node.forging))};
   auto wanted =
       core::forge_local_status({.local = local, .remote = pointer(seen_.remote), .shadow = pointer(seen_.shadow)},
                                status_context, node.context.clock.wall());

@@ -69,8 +69,8 @@ TEST_CASE("pods that need Secrets cost one list of a namespace together") {
   world.reads = [&](kube::HttpRequest& request) {
     if (request.target.contains("service-account-token")) ++lists;
   };
-  for (int i = 0; i < 20; ++i) create_step(world, "step-" + std::to_string(i), "plain");
-  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "step-19").has_value(); }, 30s));
+  for (int i = 0; i < 8; ++i) create_step(world, "step-" + std::to_string(i), "plain");
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "step-7").has_value(); }, 30s));
   world.pass(10s);
   create_step(world, "later", "plain");
   CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "later").has_value(); }, 10s));
