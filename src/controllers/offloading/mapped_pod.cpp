@@ -22,6 +22,8 @@ namespace reasons = api::reasons;
 
 /// How long a created ShadowPod may stay unseen before it is read live.
 constexpr kube::Duration unseen_time = 5s;
+/// The pause while another pod looks for Secrets with tokens of service accounts.
+constexpr kube::Duration looking_pause = 200ms;
 
 /// The Outcome of a reconcile that would end with this one, but has something to do after that time.
 Outcome sooner(const Outcome& outcome, kube::Duration wait) {
@@ -192,7 +194,8 @@ asio::awaitable<std::optional<Outcome>> MappedPod::refuse_hopeless() {
   std::string why = core::excess_of_tokens(*seen_.local, services_.node.forging);
   if (why.empty()) {
     KUBE_CO_TRY(held, co_await services_.token_secrets.why_refused(*seen_.local, seen_.remote_key.ns));
-    why = std::move(held);
+    if (!held) co_return Outcome::again_after(looking_pause);
+    why = std::move(*held);
     if (!is_still_wanted()) co_return Outcome::done();
   }
   if (why.empty()) co_return std::nullopt;
@@ -228,16 +231,23 @@ asio::awaitable<kube::Result<void>> MappedPod::keep() {
     progress_.is_sent = progress_.is_sent && (is_refused || core::has_sent(*seen_.local, *seen_.shadow));
     if (const auto left = memory().refused.resize_left(now())) progress_.resize_left = left;
   }
-  if (!seen_.mounted.empty()) {
-    auto tokens = co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, seen_.mounted);
-    // A running pod goes on with the tokens that it has.
-    if (!tokens) {
-      progress_.outcome = Outcome::retry(std::move(tokens.error()));
-    } else if (*tokens && !progress_.outcome.failure()) {
-      progress_.outcome = Outcome::again_after(**tokens);
-    }
-  }
+  if (!seen_.mounted.empty()) co_await keep_tokens();
   co_return kube::Result<void>();
+}
+
+asio::awaitable<void> MappedPod::keep_tokens() {
+  // Which of them the pod may have may depend on the audiences.
+  if (auto end = co_await learn_audiences()) {
+    if (!progress_.outcome.failure()) progress_.outcome = std::move(*end);
+    co_return;
+  }
+  auto tokens = co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, seen_.mounted);
+  // A running pod goes on with the tokens that it has.
+  if (!tokens) {
+    progress_.outcome = Outcome::retry(std::move(tokens.error()));
+  } else if (*tokens && !progress_.outcome.failure()) {
+    progress_.outcome = Outcome::again_after(**tokens);
+  }
 }
 
 asio::awaitable<void> MappedPod::keep_size() {
@@ -313,7 +323,8 @@ asio::awaitable<std::optional<Outcome>> MappedPod::show() {
       .ephemeral_refusal = std::move(progress_.ephemeral_refusal),
       .is_sent = progress_.is_sent,
       .resize_refusal = std::move(progress_.resize_refusal),
-      .api_server_trouble = core::api_server_trouble(local, node.forging, !seen_.mounted.empty())};
+      .api_server_trouble =
+          core::api_server_trouble(local, node.forging, core::mounts_home_token(local, seen_.mounted, node.forging))};
   auto wanted =
       core::forge_local_status({.local = local, .remote = pointer(seen_.remote), .shadow = pointer(seen_.shadow)},
                                status_context, node.context.clock.wall());

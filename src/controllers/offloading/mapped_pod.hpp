@@ -85,7 +85,7 @@ class MappedPod {
   asio::awaitable<std::optional<kube::Outcome>> order();
   /// How the reconcile ends if the pod is not ordered now.
   kube::Outcome not_ordered(kube::Failure failure);
-  /// Sees to it that the audiences of home's API server are known if the order depends on them.
+  /// Sees to it that the audiences of home's API server are known if it depends on them which tokens the pod gets.
   asio::awaitable<std::optional<kube::Outcome>> learn_audiences();
   /// Refuses the pod if it can never run there as it is.
   asio::awaitable<std::optional<kube::Outcome>> refuse_hopeless();
@@ -93,6 +93,8 @@ class MappedPod {
   /// Writes changes at home into the ShadowPod.
   asio::awaitable<kube::Result<void>> keep();
   asio::awaitable<void> keep_size();
+  /// Renews the tokens that the ShadowPod mounts.
+  asio::awaitable<void> keep_tokens();
   /// Carries out a plan that ends the pod, on one side or on both.
   asio::awaitable<kube::Result<void>> end(const core::PodAction& plan);
   asio::awaitable<kube::Result<void>> refuse_foreign(const core::pod_action::RefuseForeign& action);

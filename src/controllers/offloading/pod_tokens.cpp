@@ -1,6 +1,7 @@
 #include "controllers/offloading/pod_tokens.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/common/names.hpp"
 #include "core/offloading/pod_status.hpp"
@@ -29,6 +30,13 @@ ReflectionSeries series_of(const Context& context, const core::ForgingContext& f
           .ns = local_namespace,
           .kind = kube::resources::service_accounts.kind,
           .forging = forging};
+}
+
+std::string unrenewed_message(const core::ClusterPair& clusters) {
+  return "a token that this pod has in cluster " + clusters.remote +
+         " is not renewed and expires, because the settings of cluster " + clusters.local +
+         " (apiServer in the chart, VkOptionsTemplate) give such pods none any more: create the pod again, or change "
+         "the settings back";
 }
 
 }  // namespace
@@ -125,8 +133,9 @@ asio::awaitable<kube::Result<PodTokens::Snapshot>> PodTokens::look_at(kube::Obje
     if (pod && secret && seen.issued.empty() && core::is_token_secret(*secret, forging_.clusters) &&
         secret->annotation(api::annotations::token_pod_uid) == pod->uid())
       seen.issued = core::read_token_secret(*secret);
-    return core::plan_tokens({.local_pod = pod, .secret = secret, .issued = seen.issued, .mounted = mounted}, forging_,
-                             context_.clock.wall());
+    const core::ObservedTokens observed{.local_pod = pod, .secret = secret, .issued = seen.issued, .mounted = mounted};
+    seen.is_unrenewed = pod && core::has_unrenewed_token(observed, forging_, context_.clock.wall());
+    return core::plan_tokens(observed, forging_, context_.clock.wall());
   };
   seen.plan = make_plan();
   // The cache has only Secrets with the label. Only a live read shows another owner's Secret of this name.
@@ -154,6 +163,8 @@ asio::awaitable<PodTokens::NextLook> PodTokens::bring(kube::ObjectKey key, const
                                                       std::string remote_namespace, core::TokenKeys mounted) {
   if (!has_synced(key.ns)) co_return std::optional<kube::Duration>();
   KUBE_CO_TRY(seen, co_await look_at(key, pod, std::move(remote_namespace), std::move(mounted)));
+  if (seen.is_unrenewed && !std::exchange(memory_of(key, pod->uid()).told_unrenewed, true))
+    context_.events.warning(*pod, kube::resources::pods, reasons::failed_tokens, unrenewed_message(forging_.clusters));
   co_return co_await std::visit([&](const auto& part) { return act(seen, part); }, seen.plan);
 }
 
@@ -195,7 +206,8 @@ asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action
     twin->watch->token_nodes.insert(forging_.node_name);
     twin->secrets->observe(std::move(*written));
   }
-  co_return co_await act(seen, action::Keep{.until = core::next_renewal(local, seen.issued)});
+  co_return co_await act(
+      seen, action::Keep{.until = core::next_renewal(local, seen.issued, forging_, context_.clock.wall())});
 }
 
 asio::awaitable<PodTokens::NextLook> PodTokens::act(Snapshot& seen, const action::Keep& plan) {

@@ -67,6 +67,7 @@ class PodTokens {
   struct Memory {
     std::string uid;
     core::IssuedTokens tokens;
+    bool told_unrenewed = false;  ///< it was reported that a token expires
   };
   /// A pod, its Secret and its tokens, and what is to be done about them.
   struct Snapshot {
@@ -75,6 +76,7 @@ class PodTokens {
     std::optional<kube::Object> secret = {};
     core::IssuedTokens issued = {};
     core::TokenPlan plan = {};
+    bool is_unrenewed = false;  ///< a token expires because the pod may not have it any more
   };
 
   const kube::Informer* cache_of(const std::string& local) const;

@@ -125,12 +125,26 @@ kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& toke
   return token.expires - request.lifetime / 5;
 }
 
-kube::WallTime next_renewal(const kube::Object& local_pod, const IssuedTokens& issued) {
+kube::WallTime next_renewal(const kube::Object& local_pod, const IssuedTokens& issued, const ForgingContext& ctx,
+                            kube::WallTime now) {
   auto first = kube::WallTime::max();
-  for (const TokenRequest& request : collect_token_requests(local_pod))
-    if (const auto found = issued.find(request.key); found != issued.end())
-      first = std::min(first, renewal_time(request, found->second));
+  for (const TokenRequest& request : collect_token_requests(local_pod)) {
+    const auto found = issued.find(request.key);
+    if (found == issued.end()) continue;
+    const kube::WallTime due = renewal_time(request, found->second);
+    if (due > now || gets_token(local_pod, request.audience, ctx)) first = std::min(first, due);
+  }
   return first;
+}
+
+bool has_unrenewed_token(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now) {
+  const kube::Object& local_pod = *observed.local_pod;
+  if (local_pod.annotation(annotations::api_server_support) == "disabled") return false;
+  return std::ranges::any_of(collect_token_requests(local_pod), [&](const TokenRequest& request) {
+    const auto found = observed.issued.find(request.key);
+    return observed.mounted.contains(request.key) && found != observed.issued.end() &&
+           renewal_time(request, found->second) <= now && !gets_token(local_pod, request.audience, ctx);
+  });
 }
 
 IssuedTokens read_token_secret(const kube::Object& secret) {
@@ -163,8 +177,11 @@ TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx,
                                (local_pod && is_reflected(*secret, ctx.clusters) && belongs_to(*secret, *local_pod)));
   const bool is_vetoed = local_pod && local_pod->annotation(annotations::api_server_support) == "disabled";
   auto requests = local_pod && !is_vetoed ? collect_token_requests(*local_pod) : std::vector<TokenRequest>();
+  const auto may_have = [&](const TokenRequest& request) { return gets_token(*local_pod, request.audience, ctx); };
+  // The ShadowPod is in the hands of the provider: that it mounts a token is no reason to make one.
   std::erase_if(requests, [&](const TokenRequest& request) {
-    return mounted.empty() ? !gets_token(*local_pod, request.audience, ctx) : !mounted.contains(request.key);
+    return (!mounted.empty() && !mounted.contains(request.key)) ||
+           (!may_have(request) && (mounted.empty() || !issued.contains(request.key)));
   });
   if (requests.empty()) {
     // Secrets of another virtual node are left to it. A pod that lives may still be using its own.
@@ -178,7 +195,7 @@ TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx,
   token_action::Write plan;
   std::ranges::copy_if(requests, std::back_inserter(plan.to_request), [&](const TokenRequest& request) {
     const auto found = issued.find(request.key);
-    return found == issued.end() || renewal_time(request, found->second) <= now;
+    return may_have(request) && (found == issued.end() || renewal_time(request, found->second) <= now);
   });
   // An immutable Secret can be neither renewed nor repaired in place.
   if (secret && kube::bool_at(secret->tree(), {"immutable"})) plan.replaced = secret->uid();
@@ -186,7 +203,7 @@ TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx,
       secret && plan.to_request.empty() &&
       (secret->is_deleting() ||
        (plan.replaced.empty() && !is_damaged(*secret, forge_token_secret(*local_pod, secret->ns(), issued, ctx))));
-  if (is_good) return token_action::Keep{.until = next_renewal(*local_pod, issued)};
+  if (is_good) return token_action::Keep{.until = next_renewal(*local_pod, issued, ctx, now)};
   return plan;
 }
 

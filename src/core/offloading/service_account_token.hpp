@@ -56,8 +56,10 @@ std::string token_refusal(const kube::Object& local_pod, const kube::Failure& fa
 
 /// When a token must be renewed: when a fifth of the requested lifetime is left.
 kube::WallTime renewal_time(const TokenRequest& request, const IssuedToken& token);
-/// When the first of the pod's tokens must be renewed; WallTime::max() if it has none.
-kube::WallTime next_renewal(const kube::Object& local_pod, const IssuedTokens& issued);
+/// When the first of the pod's tokens must be renewed, or would have to be if it might have it still; WallTime::max()
+/// if it has none.
+kube::WallTime next_renewal(const kube::Object& local_pod, const IssuedTokens& issued, const ForgingContext& ctx,
+                            kube::WallTime now);
 
 /// Reads the tokens from a Secret after a restart; all have the one expiry of the Secret. Empty if somebody has changed
 /// the Secret since it was written.
@@ -98,10 +100,15 @@ struct ObservedTokens {
   TokenKeys mounted = {};                   ///< those that the ShadowPod mounts; empty = none, or there is no ShadowPod
 };
 
-/// The plan for the Secret of one pod. Tokens that a ShadowPod mounts are renewed whatever the mode and the address are
-/// now, unless the pod's annotation says `disabled`, because a pod that is created again would not start without its
-/// Secret.
+/// The plan for the Secret of one pod. Tokens that a ShadowPod mounts are requested only while the pod may have them
+/// (gets_token()), because the provider can change the ShadowPod. Those that it may not have any more stay in the
+/// Secret until they expire and after that, unless the pod's annotation says `disabled`: a pod that is created again
+/// would not start without its Secret.
 TokenPlan plan_tokens(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now);
+
+/// Whether the pod, which exists, mounts a token that is due and is not renewed because it may not have it any more.
+/// Not if its annotation says `disabled`: that takes the token away.
+bool has_unrenewed_token(const ObservedTokens& observed, const ForgingContext& ctx, kube::WallTime now);
 
 /// The Secret for server-side apply (manager reflection.liqo.io, force).
 kube::Object forge_token_secret(const kube::Object& local_pod, std::string_view remote_namespace,

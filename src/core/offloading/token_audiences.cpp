@@ -1,5 +1,6 @@
 #include "core/offloading/token_audiences.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/offloading/service_account_token.hpp"
@@ -58,6 +59,13 @@ bool is_asked_by_name(std::string_view audience, const ForgingContext& ctx) {
 bool gets_token(const kube::Object& local_pod, std::string_view audience, const ForgingContext& ctx) {
   if (is_vetoed(local_pod)) return false;
   return is_asked_by_name(audience, ctx) || api_server_support_of(local_pod, ctx) == ApiServerSupport::token_api;
+}
+
+bool mounts_home_token(const kube::Object& local_pod, const std::set<std::string, std::less<>>& mounted,
+                       const ForgingContext& ctx) {
+  return std::ranges::any_of(collect_token_requests(local_pod), [&](const TokenRequest& request) {
+    return mounted.contains(request.key) && !is_other_audience(request.audience, ctx);
+  });
 }
 
 bool depends_on_audiences(const kube::Object& local_pod, const ForgingContext& ctx) {

@@ -2,6 +2,7 @@
 // audience of their own (Vault, a cloud). Pure.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,11 @@ bool is_other_audience(std::string_view audience, const ForgingContext& ctx);
 
 /// Whether the pod gets a token with this audience from home. None if its annotation asks for `disabled` or `remote`.
 bool gets_token(const kube::Object& local_pod, std::string_view audience, const ForgingContext& ctx);
+
+/// Whether the pod mounts a token for home's API server that is brought to it; `mounted`: mounted_tokens() of its
+/// ShadowPod.
+bool mounts_home_token(const kube::Object& local_pod, const std::set<std::string, std::less<>>& mounted,
+                       const ForgingContext& ctx);
 
 /// Whether it depends on the audiences of home's API server which tokens the pod gets.
 bool depends_on_audiences(const kube::Object& local_pod, const ForgingContext& ctx);

@@ -297,7 +297,7 @@ TEST_CASE("a VkOptionsTemplate keeps tokens at home, and what of it is not follo
   CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "later-token").has_value(); }));
 }
 
-TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
+TEST_CASE("pods keep the tokens that they have when fewer are to get any, and are told when these expire") {
   for (const core::ApiServerMode narrowed : {core::ApiServerMode::needed, core::ApiServerMode::never}) {
     CAPTURE(int(narrowed));
     const std::string host = narrowed == core::ApiServerMode::needed ? "10.0.0.1" : "";
@@ -311,17 +311,47 @@ TEST_CASE("pods keep their tokens when fewer are to get any, until they go") {
     world.start({.offloading = {.api_server_mode = narrowed, .api_server_host = host}});
     world.pass(2min);
     REQUIRE(token().has_value());
-    // It is renewed, and recreated when it is deleted.
-    const std::string expires(token()->annotation(api::annotations::token_expiration));
-    CHECK(world.reaches([&] { return token() && token()->annotation(api::annotations::token_expiration) > expires; },
-                        2h));
+    // It is recreated when it is deleted, with the token that it had. That is not renewed.
+    const json::object data = kube::object_at(token()->tree(), {"data"});
     REQUIRE(world.milan.remove(resources::secrets, {twin, "web-token"}, {}, "milan"));
     CHECK(world.reaches([&] { return token().has_value(); }, 1min));
+    CHECK(world.events("FailedSATokensReflection").empty());
+    REQUIRE(world.reaches([&] { return !world.events("FailedSATokensReflection").empty(); }, 2h));
+    CHECK(world.events("FailedSATokensReflection").front().contains("is not renewed and expires"));
+    world.pass(10min);
+    CHECK(world.events("FailedSATokensReflection").size() == 1);
+    CHECK(kube::object_at(token()->tree(), {"data"}) == data);
     (void)world.server.remove(resources::pods, {shop, "web"}, {}, "user");
     world.pass(10s);
     (void)world.milan.remove(resources::pods, {twin, "web"}, {.grace_period_seconds = 0}, "milan");
     CHECK(world.reaches([&] { return !token().has_value(); }, 2min));
   }
+}
+
+TEST_CASE("a provider that lets a ShadowPod mount a token gets none that home would not give the pod") {
+  Offloading world;
+  create_robot(world, "web");
+  world.run_at_milan("web");
+  std::size_t asked = 0;
+  world.refuses = [&](const kube::HttpRequest& request) {
+    if (request.method == "POST" && request.target.contains("/serviceaccounts/")) ++asked;
+    return "";
+  };
+  REQUIRE(world.milan.update(
+      {kinds::shadow_pods, {twin, "web"}},
+      [](json::object& next) {
+        const json::object item{{"key", core::token_key("kube-api-access-x", "token")}, {"path", "token"}};
+        json::object& pod = kube::ensure_object(kube::ensure_object(next, "spec"), "pod");
+        json::object& projected =
+            kube::ensure_object(kube::ensure_array(pod, "volumes").at(0).as_object(), "projected");
+        projected["sources"] =
+            json::array{json::object{{"secret", json::object{{"name", "web-token"}, {"items", json::array{item}}}}}};
+      },
+      "admin"));
+  world.pass(5min);
+  CHECK(asked == 0);
+  CHECK_FALSE(world.at_milan(resources::secrets, "web-token").has_value());
+  CHECK(world.events("FailedSATokensReflection").empty());
 }
 
 namespace {
@@ -383,6 +413,17 @@ TEST_CASE("a token with an audience of its own comes without an address of the A
   world.run_at_milan("later");
   CHECK(requests.asked == 2);
   CHECK(tokens_of(world, "later") == 1);
+  // Another process, which has to learn them again, renews the tokens of pods that run.
+  world.stop();
+  world.start();
+  const auto expires = [&] {
+    return std::string(
+        world.at_milan(resources::secrets, "later-token")->annotation(api::annotations::token_expiration));
+  };
+  const std::string before = expires();
+  CHECK(world.reaches([&] { return expires() > before; }, 2h));
+  CHECK(requests.asked == 3);
+  CHECK(world.events("FailedSATokensReflection").empty());
 }
 
 TEST_CASE("pods wait for tokens that liqod may not make, told once it lasts, and go on when it may") {

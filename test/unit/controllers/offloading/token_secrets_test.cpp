@@ -63,6 +63,20 @@ TEST_CASE("a pod that names a token made by hand is refused at once, until the S
   CHECK(world.reaches([&] { return !world.at_milan(resources::secrets, "executor").has_value(); }, 10s));
 }
 
+TEST_CASE("pods that need Secrets cost one list of a namespace together") {
+  Offloading world;
+  std::size_t lists = 0;
+  world.reads = [&](kube::HttpRequest& request) {
+    if (request.target.contains("service-account-token")) ++lists;
+  };
+  for (int i = 0; i < 8; ++i) create_step(world, "step-" + std::to_string(i), "plain");
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "step-7").has_value(); }, 30s));
+  world.pass(10s);
+  create_step(world, "later", "plain");
+  CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "later").has_value(); }, 10s));
+  CHECK(lists == 1);
+}
+
 TEST_CASE("a pod whose twin has a Secret of that name by others is sent") {
   Offloading world;
   world.apply(resources::secrets, token_secret("executor"));

@@ -217,26 +217,49 @@ TEST_CASE("nothing is asked for where the API server is not reached with tokens"
       plan_tokens({.local_pod = &plain, .issued = {}}, token_context(), at())));
 }
 
-TEST_CASE("what is mounted is renewed in every mode, until the pod goes or says that it shall not be") {
+TEST_CASE(
+    "what is mounted is renewed while the pod may have it, and stays until the pod goes or says that it shall not") {
   kube::Object pod = pod_with_tokens();
   const kube::Object secret = secret_of(pod, both(at(1h)));
   for (const ApiServerMode mode : {ApiServerMode::never, ApiServerMode::needed}) {
     ForgingContext ctx = context();
     ctx.api_server_mode = mode;
-    const auto plan = writing(
-        plan_tokens({.local_pod = &pod, .secret = &secret, .issued = both(at(-1min)), .mounted = keys()}, ctx, at()));
+    const auto old = both(at(-1min));
+    const kube::Object expired = secret_of(pod, old);
+    const ObservedTokens due{.local_pod = &pod, .secret = &expired, .issued = old, .mounted = keys()};
+    // Nothing is requested because the ShadowPod, which the provider can change, mounts it.
     CHECK(std::holds_alternative<token_action::Nothing>(
-        plan_tokens({.local_pod = &pod, .issued = {}, .mounted = {"another"}}, ctx, at())));
-    CHECK(writing(plan_tokens({.local_pod = &pod, .issued = {}, .mounted = {both(at()).begin()->first}}, ctx, at()))
-              .to_request.size() == 1);
-    CHECK(plan.to_request.size() == 2);
-    CHECK(plan.replaced == "");
+        plan_tokens({.local_pod = &pod, .issued = {}, .mounted = keys()}, ctx, at())));
+    const TokenPlan rest = plan_tokens(due, ctx, at());
+    REQUIRE(is_keeping(rest));
+    CHECK(std::get<token_action::Keep>(rest).until == kube::WallTime::max());
+    CHECK(has_unrenewed_token(due, ctx, at()));
+    // What it has comes back if somebody deletes the Secret.
+    CHECK(writing(plan_tokens({.local_pod = &pod, .issued = old, .mounted = keys()}, ctx, at())).to_request.empty());
+    // It is looked at again when the token is due, so that this is reported.
+    const auto young = both(at(5000s));
+    const kube::Object good = secret_of(pod, young);
+    const ObservedTokens later{.local_pod = &pod, .secret = &good, .issued = young, .mounted = keys()};
+    CHECK_FALSE(has_unrenewed_token(later, ctx, at()));
+    CHECK(std::get<token_action::Keep>(plan_tokens(later, ctx, at())).until == at(4000s));
     // A pod whose ShadowPod is gone may run still.
     CHECK(removed(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}}, ctx, at())) == "");
     CHECK(removed(plan_tokens({.local_pod = nullptr, .secret = &secret, .issued = {}}, ctx, at())) == "t1");
     kube::Object other = pod_with_tokens();
     other.mutable_metadata()["uid"] = "u2";
     CHECK(removed(plan_tokens({.local_pod = &other, .secret = &secret, .issued = {}}, ctx, at())) == "t1");
+
+    // The pod may have it: its account is one of its own, and the address is known.
+    ctx.api_server_mode = ApiServerMode::needed;
+    ctx.api_server_host = "10.0.0.1";
+    const auto plan = writing(plan_tokens(due, ctx, at()));
+    CHECK(plan.to_request.size() == 2);
+    CHECK(plan.replaced == "");
+    CHECK_FALSE(has_unrenewed_token(due, ctx, at()));
+    CHECK(std::holds_alternative<token_action::Nothing>(
+        plan_tokens({.local_pod = &pod, .issued = {}, .mounted = {"another"}}, ctx, at())));
+    CHECK(writing(plan_tokens({.local_pod = &pod, .issued = {}, .mounted = {*keys().begin()}}, ctx, at()))
+              .to_request.size() == 1);
   }
   pod.set_annotation("liqo.io/api-server-support", "disabled");
   CHECK(removed(plan_tokens({.local_pod = &pod, .secret = &secret, .issued = {}, .mounted = keys()}, token_context(),

@@ -97,6 +97,8 @@ TEST_CASE("a token with an audience of its own comes from home for every account
     CHECK(needs_tokens(pod, ctx) == !std::string_view(c.mounted).empty());
     const auto shadow = forge_shadow_pod(pod, "shop-rome", ctx)->shadow;
     CHECK(mounted_tokens(shadow).size() == std::size_t(std::ranges::count(std::string_view(c.mounted), ' ')));
+    // A token for somebody else is none for the API server.
+    CHECK(mounts_home_token(pod, mounted_tokens(shadow), ctx) == (std::string_view(c.mounted) == all));
   }
 }
 
