@@ -24,6 +24,8 @@ using kube::Outcome;
 constexpr kube::Duration settle_time = 2s;
 /// The pauses between two lists, and the one after a refusal.
 constexpr kube::Duration look_after = 100s, look_before = 140s, refused_pause = 1h;
+/// Of as many namespaces the policies are listed one by one.
+constexpr std::size_t max_asked_singly = 8;
 
 }  // namespace
 
@@ -93,8 +95,21 @@ asio::awaitable<Outcome> NetworkPolicyNotices::reconcile(kube::WorkKey) {
     if (const auto of = found.find(std::string(policy.ns())); of != found.end()) of->second.add(policy.name());
     return true;
   };
-  auto read =
-      co_await kube::list_all(context_.home.api(), {api::kinds::network_policies, ""}, {.metadata_only = true}, take);
+  // Most namespaces have no policy, and are asked about for ever: a few of them do not cost a list of the whole
+  // cluster.
+  std::vector<std::string> asked{""};
+  if (found.size() <= max_asked_singly) {
+    asked.clear();
+    for (const auto& [ns, policies] : found) asked.push_back(ns);
+  }
+  kube::Result<void> read;
+  for (const std::string& ns : asked) {
+    auto listed =
+        co_await kube::list_all(context_.home.api(), {api::kinds::network_policies, ns}, {.metadata_only = true}, take);
+    if (listed) continue;
+    read = std::unexpected(std::move(listed.error()));
+    break;
+  }
   if (!read && read.error().is_permanent()) {
     if (!was_refused)
       log_.warn("liqod may not list NetworkPolicies, so nobody is told that they do not hold in other clusters",

@@ -69,8 +69,14 @@ asio::awaitable<std::expected<std::uint64_t, Outcome>> AddressNote::show(kube::O
   // Most objects have never had an address.
   if (all.of(cluster).empty() && had.empty() && !notes.contains(name)) co_return local.version_number();
   ObjectNotes::Addressed& wanted = notes[name];
-  if (wanted.digest != digest) wanted = {.digest = digest, .turn = wanted.turn};
+  // A right that is missing is missing for every address.
+  if (wanted.is_refused)
+    wanted.digest = digest;
+  else if (wanted.digest != digest)
+    wanted = {.digest = digest, .turn = wanted.turn};
   if (all.of(cluster) == had) co_return local.version_number();
+  // All entries go with the NamespaceOffloading.
+  if (context_.may_annotate && !context_.may_annotate(ns_->home().ns())) co_return local.version_number();
   if (const kube::Duration wait = take_turn(wanted, local.text().size()); wait > 0s)
     co_return end(remote_name, Outcome::again_after(wait));
 
@@ -90,13 +96,17 @@ asio::awaitable<std::expected<std::uint64_t, Outcome>> AddressNote::show(kube::O
     co_return end(remote_name, Outcome::retry(std::move(written.error()).in("showing the addresses of a copy")));
   ObjectNotes::Addressed& note = ns_->notes().addressed[name];
   note.digest = digest;
-  note.pause = note.pause > 0s ? std::min(2 * note.pause, longest_pause) : first_pause;
+  const kube::TimePoint now = context_.clock.now();
+  const bool was_refused = std::exchange(note.is_refused, !written);
+  const bool is_first = note.pause == 0s || was_refused || now - note.again > longest_pause;
+  note.pause = is_first ? first_pause : std::min(2 * note.pause, longest_pause);
   if (!written) note.pause = longest_pause;
-  note.again = context_.clock.now() + note.pause;
+  note.again = now + note.pause;
   if (written) co_return written->version_number();
-  context_.events.warning(
-      local, context_.kind.resource, api::reasons::failed_reflection,
-      std::move(written.error()).in("showing the addresses that cluster " + cluster + " gave to the copy").text());
+  if (!was_refused)
+    context_.events.warning(
+        local, context_.kind.resource, api::reasons::failed_reflection,
+        std::move(written.error()).in("showing the addresses that cluster " + cluster + " gave to the copy").text());
   co_return end(remote_name, Outcome::again_after(note.pause));
 }
 

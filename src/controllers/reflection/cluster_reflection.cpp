@@ -5,6 +5,7 @@
 #include "controllers/common/pauses.hpp"
 #include "core/storage/volume.hpp"
 #include "liqo/api/kinds.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/reasons.hpp"
 #include "liqo/api/virtual_node.hpp"
 
@@ -21,6 +22,7 @@ ClusterReflection::ClusterReflection(kube::ObjectKey home, Provider provider, Co
       provider_(provider),
       context_(context),
       virtual_nodes_(context.home.acquire({.resource = api::kinds::virtual_nodes})),
+      offloadings_(context.home.acquire({.resource = api::kinds::namespace_offloadings})),
       templates_(context),
       references_(context.home, [this](const std::string& ns) { report_references(ns); }),
       endpoints_(
@@ -84,6 +86,12 @@ ClusterReflection::Reflecting& ClusterReflection::add_kind(const core::reflectio
   context.owners = &provider_.owners;
   context.home_lists = &provider_.home_lists;
   context.may_begin = provider_.may_begin;
+  // The right to write there goes with the NamespaceOffloading, also if the twin stays because it holds data.
+  context.may_annotate = [this](const std::string& ns) {
+    if (!offloadings_->has_synced()) return true;
+    const auto offloading = offloadings_->find({ns, std::string(api::namespace_offloading_name)});
+    return offloading && !offloading->is_deleting();
+  };
   auto reflector = std::make_unique<Reflector>(kind, core::reflection::SelectionPolicy::allow_list, forging_of(nullptr),
                                                std::move(context));
   reflector->set_references_known([this] { return references_.has_synced(); });

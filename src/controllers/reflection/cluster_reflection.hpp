@@ -106,7 +106,7 @@ class ClusterReflection {
   kube::ObjectKey home_;  ///< the tenant namespace here, and the ID of its cluster
   Provider provider_;
   Context context_;
-  kube::InformerHandle virtual_nodes_;
+  kube::InformerHandle virtual_nodes_, offloadings_;
   kube::InformerHandle claims_;  ///< at home; none if there is no storage
   OptionsTemplates templates_;
   SecretReferences references_;

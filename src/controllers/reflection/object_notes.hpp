@@ -45,6 +45,7 @@ struct ObjectNotes {
     kube::TimePoint again{};              ///< when they are written again at the earliest
     kube::Duration pause{};               ///< the last pause before that; 0 = they were not written yet
     std::optional<kube::TimePoint> turn;  ///< the reserved time of the next write at home
+    bool is_refused = false;              ///< home refused the last write, and that was reported
   };
 
   std::set<std::string> referring;           ///< objects whose references were passed on

@@ -38,6 +38,8 @@ struct ReflectorContext : kube::Environment {
   kube::async::Slots* home_lists = nullptr;
   /// Whether it may begin to reconcile; asked until it is true. Null = at once.
   std::function<bool()> may_begin = nullptr;
+  /// Whether objects of a namespace at home may be annotated; null = they may.
+  std::function<bool(const std::string& local)> may_annotate = nullptr;
 };
 
 }  // namespace liqo::controllers

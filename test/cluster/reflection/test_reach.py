@@ -109,8 +109,11 @@ def test_no_pod_of_anybody_else_and_no_node_is_reached_so(pair: Pair) -> None:
     own = pair.home.cluster.pod("shop", "pg-0")["status"]["podIP"]
     pair.away.api.create("pods", "default", busybox("vault"))
     theirs = wait_for(lambda: pair.away.cluster.pod("default", "vault")["status"]["podIP"], 60, "the provider's pod")
+    # kwok gives its nodes no addresses, and keeps what they have.
     (node,) = pair.away.api.list("nodes")
-    machine = next(one["address"] for one in node["status"]["addresses"] if one["type"] == "InternalIP")
+    machine = "198.51.100.77"
+    addresses = [{"type": "InternalIP", "address": machine}]
+    pair.away.api.patch("nodes", None, node["metadata"]["name"], {"status": {"addresses": addresses}}, "status")
     pair.lead_to({"ip": own}, {"ip": theirs, "nodeName": "lecce"}, {"ip": machine})
     wait_for(lambda: pair.leads_to() == [own], SOON, "the Service to lead to the consumer's own pod")
     stays(lambda: pair.leads_to() == [own], 2, "the Service")

@@ -189,8 +189,27 @@ TEST_CASE("a missing right is asked for once an hour, and reported") {
   CHECK(w.reaches([&] { return w.events("FailedReflection") == 1; }, 1min));
   w.pass(50min);
   CHECK(refused == 1);
+  // It is missing for every address.
+  w.give("198.51.100.10");
+  w.pass(5min);
+  CHECK(refused == 1);
   w.rome_transport.refuses = nullptr;
-  CHECK(w.shows(at_milan, 20min));
+  CHECK(w.shows(R"({"milan":["198.51.100.10"]})", 20min));
+}
+
+TEST_CASE("nothing is written while the namespace is not offloaded, although its twin is still there") {
+  Door w;
+  w.open();
+  w.give("198.51.100.9");
+  REQUIRE(w.shows(at_milan));
+  w.pass(1min);
+  w.may_annotate = false;
+  w.annotate(shown_key, "");
+  w.pass(5min);
+  w.give("198.51.100.10");
+  w.pass(5min);
+  CHECK(w.shown().empty());
+  CHECK(w.writes_at_home() == 1);
 }
 
 }  // namespace liqo::controllers

@@ -97,7 +97,10 @@ struct World {
                    [this](std::size_t) { return home_write(); },
                    nullptr,
                    nullptr,
-                   owned ? &owners : nullptr}) {
+                   owned ? &owners : nullptr,
+                   nullptr,
+                   nullptr,
+                   [this](const std::string&) { return may_annotate; }}) {
     // Set before the first request.
     for (kube::testing::FakeApiServer* server : {&rome, &milan})
       if (reflected.name.contains('.')) server->serve(reflected.resource);
@@ -149,7 +152,7 @@ struct World {
   }
 
   kube::testing::Simulator simulator;
-  bool brings_home = true;
+  bool brings_home = true, may_annotate = true;
   std::function<kube::Duration()> home_write = [] { return kube::Duration::zero(); };
   std::shared_ptr<kube::MemoryAccount> account = std::make_shared<kube::MemoryAccount>("milan", 512 << 20, nullptr);
   kube::Random random;
