@@ -70,6 +70,13 @@ bool is_beside(std::string_view key, const std::set<std::string, std::less<>>& r
   return std::ranges::any_of(refused, [domain](const std::string& each) { return domain_of(each) == domain; });
 }
 
+/// Whether a narrowed copy goes without an annotation of the Service.
+bool goes_without(std::string_view key, const RefusedParts& refused) {
+  return refused.annotations.contains(key) || is_beside(key, refused.annotations) ||
+         !who_obeys(TwinKind::service, Metadata::annotations, key).empty() ||
+         key == api::annotations::force_remote_node_port;
+}
+
 void take_out(json::object& metadata, std::string_view part, const auto& goes) {
   json::object* entries = object_in(metadata, part);
   if (!entries) return;
@@ -126,8 +133,9 @@ bool is_exposed(const kube::Object& service) {
 }
 
 bool may_be_narrowed(const kube::Object& service, const RefusedParts& refused) {
-  return is_exposed(service) &&
-         std::ranges::none_of(refused.annotations, [](const std::string& key) { return is_of_backends(key); });
+  return is_exposed(service) && std::ranges::none_of(service.annotations(), [&refused](const auto& entry) {
+           return is_of_backends(entry.key()) && goes_without(entry.key(), refused);
+         });
 }
 
 kube::Object narrowed(const kube::Object& service, const RefusedParts& refused) {
@@ -136,11 +144,7 @@ kube::Object narrowed(const kube::Object& service, const RefusedParts& refused) 
   take_out(metadata, "labels", [&](std::string_view key) {
     return refused.labels.contains(key) || !who_obeys(TwinKind::service, Metadata::labels, key).empty();
   });
-  take_out(metadata, "annotations", [&](std::string_view key) {
-    return refused.annotations.contains(key) || is_beside(key, refused.annotations) ||
-           !who_obeys(TwinKind::service, Metadata::annotations, key).empty() ||
-           key == api::annotations::force_remote_node_port;
-  });
+  take_out(metadata, "annotations", [&](std::string_view key) { return goes_without(key, refused); });
   json::object& spec = shut.mutable_spec();
   spec["type"] = "ClusterIP";
   for (const std::string_view field : fields_of_doors) spec.erase(field);
