@@ -164,7 +164,7 @@ TEST_CASE("a Service is not copied without what may keep an Ingress shut, althou
 TEST_CASE(
     "a provider that refuses one annotation of the whole copy and another one of the narrowed copy is given time") {
   Refusing w;
-  constexpr std::string_view lock = "haproxy.org/allow-list";
+  static constexpr std::string_view lock = "haproxy.org/allow-list";
   w.milan_transport.refuses = [&w](const kube::HttpRequest& asked) {
     if (asked.method != "PATCH") return false;
     const std::string_view refused = asked.body.contains(order) ? order : lock;
