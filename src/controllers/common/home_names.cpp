@@ -47,7 +47,7 @@ asio::awaitable<void> HomeNames::look() {
   core::NameLook absence = core::NameLook::nothing;
   if (probe == core::NameLook::found) absence = co_await look_at(std::string(core::home_absence));
   judge_.observe(probe, absence);
-  has_looked_ = true;
+  looks_ = std::min(looks_ + 1, first_looks);
   const auto now = judge_.are_on();
   resolve_.set(now == true ? 1 : 0);
   if (before == now) co_return;

@@ -28,9 +28,11 @@ class HomeNames final : public Runnable {
 
   /// Adds a reader that is called when the answers below may have changed. Must not suspend.
   void subscribe(std::function<void()> handler) { readers_.push_back(std::move(handler)); }
-  /// Whether the first look-up or the list of namespaces is under way, so that it is worth waiting for: a Pod keeps
-  /// what it is made with.
-  bool is_coming() const { return look_up_ && (!has_looked_ || !namespaces_->has_synced()); }
+  /// Whether a look-up is about to show something, within half a minute, or the list of namespaces is under way, so
+  /// that it is worth waiting for: a Pod keeps what it is made with.
+  bool is_coming() const {
+    return look_up_ && ((!judge_.are_on() && looks_ < first_looks) || !namespaces_->has_synced());
+  }
   /// Whether a look-up has shown something, or none is made.
   bool is_known() const { return !look_up_ || judge_.are_on(); }
   /// Whether pods of the consumer resolve names of their home; nothing = not known yet.
@@ -42,6 +44,9 @@ class HomeNames final : public Runnable {
   std::string words_about(const std::string& consumer, const std::string& local, const std::string& remote) const;
 
  private:
+  /// After so many looks that have shown nothing, Pods wait no longer.
+  static constexpr int first_looks = 3;
+
   asio::awaitable<void> look();
   asio::awaitable<core::NameLook> look_at(std::string name);
   void see(const kube::Change& ns);
@@ -61,7 +66,7 @@ class HomeNames final : public Runnable {
   Context context_;
   std::function<asio::awaitable<core::NameLook>(std::string name)> look_up_;
   core::HomeNamesJudge judge_;
-  bool has_looked_ = false;
+  int looks_ = 0;                              ///< at most first_looks
   std::map<std::string, std::string> peers_;   ///< tenant namespace to the peer's ID
   std::map<std::string, std::string> twins_;   ///< twin to its consumer
   mutable std::map<std::string, bool> leads_;  ///< the answers of leads_to_others() that were asked for

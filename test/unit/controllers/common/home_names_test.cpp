@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(Provider,
 }
 
 TEST_CASE_FIXTURE(Provider,
-                  "a name server that never answers holds pods up for moments, and the slice keeps its label") {
+                  "a name server that never answers holds pods up for half a minute, and the slice keeps its label") {
   names.is_away = true;
   begin();
   add_slice(R"({"cpu": "1"})");
@@ -178,8 +178,8 @@ TEST_CASE_FIXTURE(Provider,
     kube::ensure_object(kube::ensure_object(next, "status"), "nodeLabels")[labels::home_names] = "true";
   });
   order("shop-rome", "web");
-  CHECK_FALSE(makes("shop-rome", "web", 2s));
-  CHECK(makes("shop-rome", "web", 10s));
+  CHECK_FALSE(makes("shop-rome", "web", 20s));
+  CHECK(makes("shop-rome", "web", 20s));
   CHECK(searches("shop-rome", "web").empty());
   // A change of the slice is answered meanwhile.
   change(kinds::resource_slices, {ns, "pool"}, "",
