@@ -91,6 +91,8 @@ TEST_CASE("only a Service that is reached from outside is narrowed, and for no k
   }
   CHECK_FALSE(may_be_narrowed(with("a.example.com/auth-url"), annotation("a.example.com/door")));
   CHECK(may_be_narrowed(with("haproxy.org/allow-list"), refused));
+  CHECK_FALSE(
+      may_be_narrowed(service("{}", R"({"type": "LoadBalancer"})", R"({"istio.io/use-waypoint": "guard"})"), refused));
 }
 
 TEST_CASE("a narrowed copy has nothing by which something outside reaches it") {
