@@ -1,5 +1,6 @@
 #include "controllers/common/home_names.hpp"
 
+#include <algorithm>
 #include <ranges>
 #include <utility>
 
@@ -46,6 +47,7 @@ asio::awaitable<void> HomeNames::look() {
   core::NameLook absence = core::NameLook::nothing;
   if (probe == core::NameLook::found) absence = co_await look_at(std::string(core::home_absence));
   judge_.observe(probe, absence);
+  looks_ = std::min(looks_ + 1, first_looks);
   const auto now = judge_.are_on();
   resolve_.set(now == true ? 1 : 0);
   if (before == now) co_return;
@@ -66,10 +68,43 @@ asio::awaitable<core::NameLook> HomeNames::look_at(std::string name) {
 void HomeNames::see(const kube::Change& ns) {
   const bool is_peer = ns.now && core::is_tenant_namespace(*ns.now);
   const std::string peer(is_peer ? ns.now->label(api::labels::remote_cluster_id) : "");
+  const bool leads_elsewhere = see_twin(ns);
   const bool changes = is_peer ? std::exchange(peers_[ns.key.name], peer) != peer : peers_.erase(ns.key.name) > 0;
-  if (!changes || judge_.are_on() != true) return;
+  if ((!changes && !leads_elsewhere) || judge_.are_on() != true) return;
   log_shared();
   notify();
+}
+
+bool HomeNames::see_twin(const kube::Change& ns) {
+  const std::string& name = ns.key.name;
+  const std::string owner(ns.now ? core::consumer_of_twin(*ns.now) : "");
+  const auto known = twins_.find(name);
+  const std::string before = known == twins_.end() ? "" : known->second;
+  if (owner == before) return false;
+  if (owner.empty())
+    twins_.erase(known);
+  else
+    twins_[name] = owner;
+  bool changes = false;
+  for (auto& [id, leads] : leads_) {
+    const bool is_of_another = (!owner.empty() && owner != id) || (!before.empty() && before != id);
+    if (!is_of_another || !name.ends_with("-" + id)) continue;
+    const bool led = std::exchange(leads, has_twin_of(id));
+    changes = changes || led != leads;
+  }
+  return changes;
+}
+
+bool HomeNames::has_twin_of(const std::string& consumer) const {
+  return std::ranges::any_of(twins_, [end = "-" + consumer, &consumer](const auto& twin) {
+    return twin.second != consumer && twin.first.ends_with(end);
+  });
+}
+
+bool HomeNames::leads_to_others(const std::string& consumer) const {
+  const auto [entry, is_new] = leads_.try_emplace(consumer, false);
+  if (is_new) entry->second = has_twin_of(consumer);
+  return entry->second;
 }
 
 void HomeNames::log_shared() const {
@@ -77,6 +112,9 @@ void HomeNames::log_shared() const {
   for (const std::string& id : ids)
     if (core::shares_twin_names(id, ids))
       log_.warn("pods of a consumer do not look up the names of their home: the ID of another consumer ends in its own",
+                {{"cluster", id}});
+    else if (leads_to_others(id))
+      log_.warn("pods of a consumer do not look up the names of their home: another consumer's twin ends in its ID",
                 {{"cluster", id}});
 }
 
@@ -94,7 +132,8 @@ std::vector<std::string> HomeNames::consumers() const {
 std::optional<bool> HomeNames::are_on_for(std::string_view consumer) const {
   if (!look_up_) return false;
   if (judge_.are_on() != true) return judge_.are_on();
-  return !consumer.empty() && !core::shares_twin_names(consumer, consumers());
+  return !consumer.empty() && !core::shares_twin_names(consumer, consumers()) &&
+         !leads_to_others(std::string(consumer));
 }
 
 std::string HomeNames::consumer_in(const std::string& twin) const {

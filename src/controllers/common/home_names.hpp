@@ -28,8 +28,13 @@ class HomeNames final : public Runnable {
 
   /// Adds a reader that is called when the answers below may have changed. Must not suspend.
   void subscribe(std::function<void()> handler) { readers_.push_back(std::move(handler)); }
-  /// Whether the first look-up is under way, so that it is worth waiting for: a Pod keeps what it is made with.
-  bool is_coming() const { return look_up_ && !judge_.are_on(); }
+  /// Whether a look-up is about to show something, within half a minute, or the list of namespaces is under way, so
+  /// that it is worth waiting for: a Pod keeps what it is made with.
+  bool is_coming() const {
+    return look_up_ && ((!judge_.are_on() && looks_ < first_looks) || !namespaces_->has_synced());
+  }
+  /// Whether a look-up has shown something, or none is made.
+  bool is_known() const { return !look_up_ || judge_.are_on(); }
   /// Whether pods of the consumer resolve names of their home; nothing = not known yet.
   std::optional<bool> are_on_for(std::string_view consumer) const;
   /// The consumer whose names the pods of a twin look up; "" if they look up none: names of home do not resolve, or the
@@ -39,18 +44,32 @@ class HomeNames final : public Runnable {
   std::string words_about(const std::string& consumer, const std::string& local, const std::string& remote) const;
 
  private:
+  /// After so many looks that have shown nothing, Pods wait no longer.
+  static constexpr int first_looks = 3;
+
   asio::awaitable<void> look();
   asio::awaitable<core::NameLook> look_at(std::string name);
   void see(const kube::Change& ns);
   void notify();
-  /// Logs which consumers get no names of home because of another consumer's ID.
+  /// Logs which consumers get no names of home because of another consumer's ID or twins.
   void log_shared() const;
+  /// Notes whose twin a namespace is. Returns whether it has, or had, a name that DefaultName gives to another
+  /// consumer.
+  bool see_twin(const kube::Change& ns);
+  /// Whether somebody else has a twin whose name ends in the consumer's ID.
+  bool has_twin_of(const std::string& consumer) const;
+  /// Whether names of the consumer's home may lead into twins of another one, which has had them since before the
+  /// consumer was known, or by its policy.
+  bool leads_to_others(const std::string& consumer) const;
   std::vector<std::string> consumers() const;
 
   Context context_;
   std::function<asio::awaitable<core::NameLook>(std::string name)> look_up_;
   core::HomeNamesJudge judge_;
-  std::map<std::string, std::string> peers_;  ///< tenant namespace to the peer's ID
+  int looks_ = 0;                              ///< at most first_looks
+  std::map<std::string, std::string> peers_;   ///< tenant namespace to the peer's ID
+  std::map<std::string, std::string> twins_;   ///< twin to its consumer
+  mutable std::map<std::string, bool> leads_;  ///< the answers of leads_to_others() that were asked for
   std::vector<std::function<void()>> readers_;
   kube::Gauge resolve_;
   kube::InformerHandle namespaces_;

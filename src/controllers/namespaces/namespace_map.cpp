@@ -247,7 +247,11 @@ asio::awaitable<void> NamespaceMapController::ensure_twins(kube::Object map, cor
   for (const api::WantedNamespace& entry : round.wanted) {
     if (++looked_at % max_twins_in_a_turn == 0) co_await asio::post(asio::use_awaitable);
     std::string before(kube::string_at(map.status(), {"currentMapping", entry.local, "phase"}));
+    const bool was_there = before == accepted;
     EnsuredTwin made = co_await ensure_twin(entry, ctx, std::move(before));
+    // What a process before this one has found out of names is said until this one knows it.
+    if (was_there && made.entry && made.entry->is_accepted() && !names_.is_known())
+      made.entry->message = kube::string_at(map.status(), {"currentMapping", entry.local, "message"});
     if (!made.failure.empty()) note_failure(round.failures, "twin " + entry.remote.substr(0, 63) + ": " + made.failure);
     round.waits = round.waits || made.waits;
     if (made.entry) round.entries.insert_or_assign(entry.local, std::move(*made.entry));

@@ -32,6 +32,16 @@ bool is_custom(const core::reflection::ReflectedKind& kind) {
   return core::reflection::find_reflected_kind(kind.name) == nullptr;
 }
 
+/// Whether a copy that is there is a door of the whole copy that was refused, but without what was refused of it: the
+/// narrowed copy is refused, too.
+bool is_left_open(const kube::Object& live, const kube::Object& local, core::reflection::RefusedParts refused,
+                  std::string_view wanted_class) {
+  const bool has_another_class =
+      refused.load_balancer_class && kube::string_at(live.spec(), {"loadBalancerClass"}) != wanted_class;
+  refused.load_balancer_class = false;
+  return has_another_class || core::reflection::differs_in(live, local, refused);
+}
+
 bool has_notes(const kube::Object& wanted) {
   json::object metadata = wanted.metadata();
   return !core::take_out_notes(metadata).empty();
@@ -168,13 +178,18 @@ asio::awaitable<bool> CopyWriter::shut(const kube::Object& local, const kube::Ob
   if (!context_.kind.is_door) co_return false;
   // The Service at home may be no door any more.
   const bool may_be_open = context_.kind.is_door(local);
-  const auto refused = core::reflection::refused_parts(desired, words);
+  auto refused = core::reflection::refused_parts(desired, words);
+  const auto narrowed = ns_->notes().narrowed.find(std::string(local.name()));
+  const bool is_narrowed = narrowed != ns_->notes().narrowed.end() && !context_.kind.is_door(desired);
+  if (is_narrowed) refused = narrowed->second.refused;
   if (refused.empty()) co_return false;
   const kube::ObjectKey key{ns_->twin().ns(), std::string(desired.name())};
   const std::string uid(desired.uid());
   const auto live = co_await ns_->twin().read_object(key.name);
   if (!live || !*live || (*live)->uid() != uid || !context_.kind.is_door(**live)) co_return false;
-  if (may_be_open && !core::reflection::differs_in(**live, desired, refused)) co_return false;
+  if (may_be_open && is_narrowed && !is_left_open(**live, local, refused, context_.forging.load_balancer_class))
+    co_return false;
+  if (may_be_open && !is_narrowed && !core::reflection::differs_in(**live, desired, refused)) co_return false;
   const auto removed = co_await context_.provider.remove(context_.kind.copies(), key, {.uid = uid});
   if (!removed && !removed.error().is_not_found()) co_return false;
   ns_->twin().copies().erase(key.name);

@@ -25,7 +25,7 @@ const ObjectNotes::Narrowed* NarrowedCopies::find(const std::string& name) const
 const RefusedParts* NarrowedCopies::refused_of(const std::string& name, const kube::Object& whole,
                                                kube::TimePoint now) const {
   const ObjectNotes::Narrowed* known = find(name);
-  if (!known || is_due(name, now)) return nullptr;
+  if (!known || known->given_up || is_due(name, now)) return nullptr;
   if (whole.annotation(api::annotations::reflected_digest) != known->wish &&
       (!core::reflection::has_refused(whole, known->refused) || now >= known->tried_at + rest))
     return nullptr;
@@ -34,12 +34,12 @@ const RefusedParts* NarrowedCopies::refused_of(const std::string& name, const ku
 
 bool NarrowedCopies::is_due(const std::string& name, kube::TimePoint now) const {
   const ObjectNotes::Narrowed* known = find(name);
-  return known && now >= known->tried_at + known->pause;
+  return known && !known->given_up && now >= known->tried_at + known->pause;
 }
 
 kube::Outcome NarrowedCopies::with_next_try(const std::string& name, kube::Outcome outcome, kube::TimePoint now) const {
   const ObjectNotes::Narrowed* known = find(name);
-  if (!known || outcome.failure() || outcome.delay()) return outcome;
+  if (!known || known->given_up || outcome.failure() || outcome.delay()) return outcome;
   // A look that ended before it came to a try, because its namespace is being read, is not repeated at once.
   return kube::Outcome::again_after(std::max(known->tried_at + known->pause - now, rest));
 }
@@ -53,7 +53,12 @@ bool NarrowedCopies::see_refused(const kube::Object& local, const kube::Object& 
   RefusedParts refused = is_known ? found->second.refused : RefusedParts();
   const bool is_new = core::reflection::add_refused(refused, core::reflection::refused_parts(copy, words));
   if (refused.empty() || !kind_.may_be_narrowed(local, refused)) {
-    notes_.narrowed.erase(name);
+    // A provider that names one key of the whole copy and another one of the narrowed copy is asked with growing
+    // pauses.
+    if (is_known) {
+      found->second.refused = std::move(refused);
+      found->second.given_up = true;
+    }
     return false;
   }
   // A narrowed copy is no door. One that is refused for nothing new would be sent again and again.
@@ -61,6 +66,7 @@ bool NarrowedCopies::see_refused(const kube::Object& local, const kube::Object& 
   if (!was_whole && !is_new) return false;
   ObjectNotes::Narrowed& note = notes_.narrowed[name];
   if (was_whole) {
+    note.given_up = false;
     note.pause = is_known ? std::min(note.pause * 2, longest_pause) : first_pause;
     note.tried_at = now;
     note.wish = copy.annotation(api::annotations::reflected_digest);
@@ -73,7 +79,7 @@ bool NarrowedCopies::see_refused(const kube::Object& local, const kube::Object& 
 const RefusedParts* NarrowedCopies::see_stored(const std::string& name, const kube::Object& copy) {
   const auto found = notes_.narrowed.find(name);
   if (found == notes_.narrowed.end()) return nullptr;
-  if (kind_.is_door(copy) || core::reflection::has_refused(copy, found->second.refused)) {
+  if (found->second.given_up || kind_.is_door(copy) || core::reflection::has_refused(copy, found->second.refused)) {
     notes_.narrowed.erase(found);
     return nullptr;
   }

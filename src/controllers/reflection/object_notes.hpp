@@ -37,6 +37,7 @@ struct ObjectNotes {
     kube::TimePoint tried_at{};  ///< when it was
     kube::Duration pause{};      ///< until it is tried again, if nothing changes
     bool reported = false;
+    bool given_up = false;  ///< it is not narrowed, because more was refused than it may go without
   };
 
   /// What the annotation at home is to say of the addresses of a copy.

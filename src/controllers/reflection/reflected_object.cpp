@@ -214,6 +214,7 @@ void ReflectedObject::forge() {
   const NarrowedCopies narrowed(ns_->notes(), context_.kind);
   if (wanted_) rule.refused = narrowed.refused_of(name_, *wanted_, context_.clock.now());
   if (rule.refused) wanted_ = core::reflection::wanted_copy(rule, *local_, ns_->twin().ns());
+  if (!wanted_) ns_->notes().narrowed.erase(name_);
   is_wanted_ = wanted_.has_value();
   wish_ = is_wanted_ ? wanted_->annotation(api::annotations::reflected_digest) : std::string_view();
 }
@@ -259,8 +260,11 @@ asio::awaitable<Outcome> ReflectedObject::carry_out(core::reflection::Reflection
   if (remote_ && remote_->is_deleting() && is_wanted_) co_return Outcome::again_after(deletion_pause);
   const auto* keep = std::get_if<action::Keep>(&plan);
   if (keep) report_disabled(keep->message);
-  if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local_)
+  if (const auto* refuse = std::get_if<action::Refuse>(&plan); refuse && local_) {
+    // No copy is tried until the object of somebody else is gone.
+    ns_->notes().narrowed.erase(name_);
     context_.events.warning(*local_, context_.kind.resource, api::reasons::failed_reflection, refuse->message);
+  }
   co_return co_await leave(keep != nullptr);
 }
 

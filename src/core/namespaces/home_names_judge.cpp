@@ -11,7 +11,8 @@ void HomeNamesJudge::observe(NameLook probe, NameLook absence) {
     return;
   }
   const bool is_no = probe == NameLook::absent || absence == NameLook::found;
-  if (is_no) ++absent_;
+  if (!is_no) return;
+  ++absent_;
   if (!are_on_ || absent_ >= absences) are_on_ = false;
 }
 

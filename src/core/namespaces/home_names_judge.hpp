@@ -22,7 +22,7 @@ class HomeNamesJudge {
 
   /// `absence`: of the name that is not there. If it is, the name server has an answer for every name.
   void observe(NameLook probe, NameLook absence);
-  /// Nothing before the first look-up.
+  /// Nothing before the first look-up that has shown something: what others know from before stays until then.
   std::optional<bool> are_on() const { return are_on_; }
 
  private:

@@ -203,8 +203,11 @@ constexpr std::string_view notes[] = {"metallb.io/ip-allocated-from-pool",
                                       "ingress.kubernetes.io/target-proxy",
                                       "ingress.kubernetes.io/url-map"};
 
-/// Annotations of a Service that hold for the traffic that an Ingress or a gateway sends to it.
-constexpr std::string_view of_backends[] = {"konghq.com/*",
+/// Annotations of a Service that hold for the traffic that an Ingress or a gateway sends to it, and labels by which
+/// Istio has a waypoint look at its traffic.
+constexpr std::string_view of_backends[] = {"istio.io/use-waypoint*",
+                                            "istio.io/ingress-use-waypoint",
+                                            "konghq.com/*",
                                             "getambassador.io/*",
                                             "*/backend-config",
                                             "traefik.ingress.kubernetes.io/service.serverstransport",

@@ -29,8 +29,8 @@ std::string why_refused(TwinKind kind, Metadata part, std::string_view key, cons
 /// Whether an annotation of a Service or an Ingress only notes what a controller of its own cluster has done.
 bool is_note(std::string_view key);
 
-/// Whether Ingress controllers and gateways obey an annotation of the Services behind an Ingress, so that it may be
-/// what keeps strangers out: a login, a list of addresses, a plugin.
+/// Whether Ingress controllers, gateways and waypoints obey an annotation or a label of the Services behind them, so
+/// that it may be what keeps strangers out: a login, a list of addresses, a plugin.
 bool is_of_backends(std::string_view key);
 
 }  // namespace liqo::core

@@ -70,6 +70,16 @@ bool is_beside(std::string_view key, const std::set<std::string, std::less<>>& r
   return std::ranges::any_of(refused, [domain](const std::string& each) { return domain_of(each) == domain; });
 }
 
+/// Whether a narrowed copy goes without a label, or an annotation, of the Service.
+bool goes_without_label(std::string_view key, const RefusedParts& refused) {
+  return refused.labels.contains(key) || !who_obeys(TwinKind::service, Metadata::labels, key).empty();
+}
+bool goes_without(std::string_view key, const RefusedParts& refused) {
+  return refused.annotations.contains(key) || is_beside(key, refused.annotations) ||
+         !who_obeys(TwinKind::service, Metadata::annotations, key).empty() ||
+         key == api::annotations::force_remote_node_port;
+}
+
 void take_out(json::object& metadata, std::string_view part, const auto& goes) {
   json::object* entries = object_in(metadata, part);
   if (!entries) return;
@@ -126,21 +136,18 @@ bool is_exposed(const kube::Object& service) {
 }
 
 bool may_be_narrowed(const kube::Object& service, const RefusedParts& refused) {
-  return is_exposed(service) &&
-         std::ranges::none_of(refused.annotations, [](const std::string& key) { return is_of_backends(key); });
+  const auto loses_lock = [&refused](bool (*goes)(std::string_view, const RefusedParts&)) {
+    return [&refused, goes](const auto& entry) { return is_of_backends(entry.key()) && goes(entry.key(), refused); };
+  };
+  return is_exposed(service) && std::ranges::none_of(service.annotations(), loses_lock(goes_without)) &&
+         std::ranges::none_of(service.labels(), loses_lock(goes_without_label));
 }
 
 kube::Object narrowed(const kube::Object& service, const RefusedParts& refused) {
   kube::Object shut = service;
   json::object& metadata = shut.mutable_metadata();
-  take_out(metadata, "labels", [&](std::string_view key) {
-    return refused.labels.contains(key) || !who_obeys(TwinKind::service, Metadata::labels, key).empty();
-  });
-  take_out(metadata, "annotations", [&](std::string_view key) {
-    return refused.annotations.contains(key) || is_beside(key, refused.annotations) ||
-           !who_obeys(TwinKind::service, Metadata::annotations, key).empty() ||
-           key == api::annotations::force_remote_node_port;
-  });
+  take_out(metadata, "labels", [&](std::string_view key) { return goes_without_label(key, refused); });
+  take_out(metadata, "annotations", [&](std::string_view key) { return goes_without(key, refused); });
   json::object& spec = shut.mutable_spec();
   spec["type"] = "ClusterIP";
   for (const std::string_view field : fields_of_doors) spec.erase(field);

@@ -39,8 +39,8 @@ bool differs_in(const kube::Object& left, const kube::Object& right, const Refus
 /// Whether a Service is reached from outside its cluster: a LoadBalancer or a NodePort.
 bool is_exposed(const kube::Object& service);
 
-/// Whether the Service may be copied without the refused parts. It is exposed, and none of the keys is one by which an
-/// Ingress controller may keep traffic from the Services behind an Ingress.
+/// Whether the Service may be copied without the refused parts. It is exposed, and the narrowed copy would lack none of
+/// its annotations by which an Ingress controller may keep traffic from the Services behind an Ingress.
 bool may_be_narrowed(const kube::Object& service, const RefusedParts& refused);
 
 /// The Service at home as it is to be copied without the refused parts: a ClusterIP without any field of the other

@@ -148,6 +148,17 @@ TEST_CASE_FIXTURE(Provider,
     REQUIRE(makes("shop-rome", "late"));
     CHECK(searches("shop-rome", "late").empty());
   }
+  SUBCASE("a twin of another consumer to which its names would lead ends it, too") {
+    kube::Object other = kube::Object::make(resources::namespaces, {"", "db-rome"});
+    other.set_label(labels::remote_cluster_id, "naples");
+    apply(resources::namespaces, other);
+    REQUIRE(reaches([&] { return label().empty(); }));
+    order("shop-rome", "late");
+    REQUIRE(makes("shop-rome", "late"));
+    CHECK(searches("shop-rome", "late").empty());
+    static_cast<void>(server.remove(resources::namespaces, {"", "db-rome"}, {}, "operator"));
+    CHECK(reaches([&] { return label() == "true"; }));
+  }
   SUBCASE("looks are few, and nothing is written by them") {
     pass(1min);
     const std::size_t before = writes_of_state();
@@ -159,7 +170,7 @@ TEST_CASE_FIXTURE(Provider,
 }
 
 TEST_CASE_FIXTURE(Provider,
-                  "a name server that never answers holds pods up for moments, and the slice keeps its label") {
+                  "a name server that never answers holds pods up for half a minute, and the slice keeps its label") {
   names.is_away = true;
   begin();
   add_slice(R"({"cpu": "1"})");
@@ -167,9 +178,14 @@ TEST_CASE_FIXTURE(Provider,
     kube::ensure_object(kube::ensure_object(next, "status"), "nodeLabels")[labels::home_names] = "true";
   });
   order("shop-rome", "web");
-  CHECK_FALSE(makes("shop-rome", "web", 2s));
-  CHECK(makes("shop-rome", "web", 10s));
+  CHECK_FALSE(makes("shop-rome", "web", 20s));
+  CHECK(makes("shop-rome", "web", 20s));
   CHECK(searches("shop-rome", "web").empty());
+  // A change of the slice is answered meanwhile.
+  change(kinds::resource_slices, {ns, "pool"}, "",
+         [](json::object& next) { kube::ensure_object(kube::ensure_object(next, "spec"), "resources")["cpu"] = "2"; });
+  pass(10min);
+  CHECK(label() == "true");
 }
 
 TEST_CASE_FIXTURE(Provider, "a name server with an address for every name knows no home") {

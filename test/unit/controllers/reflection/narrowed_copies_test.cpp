@@ -152,6 +152,49 @@ TEST_CASE("a ClusterIP, and a Service that may keep an Ingress shut, is not copi
   }
 }
 
+TEST_CASE("a Service is not copied without what may keep an Ingress shut, although something else of it is refused") {
+  Refusing w;
+  REQUIRE(
+      w.rome.create(services, service("LoadBalancer", {{order, "external"}, {"konghq.com/plugins", "auth"}}), actor));
+  w.pass(1min);
+  CHECK(w.type() == "(none)");
+  CHECK(w.events("FailedReflection") == 1);
+}
+
+TEST_CASE(
+    "a provider that refuses one annotation of the whole copy and another one of the narrowed copy is given time") {
+  Refusing w;
+  static constexpr std::string_view lock = "haproxy.org/allow-list";
+  w.milan_transport.refuses = [&w](const kube::HttpRequest& asked) {
+    if (asked.method != "PATCH") return false;
+    const std::string_view refused = asked.body.contains(order) ? order : lock;
+    if (!asked.body.contains(refused)) return false;
+    w.milan_transport.words = "annotation " + std::string(refused) + " is an order";
+    ++w.refusals;
+    return true;
+  };
+  REQUIRE(w.rome.create(services, service("LoadBalancer", {{order, "external"}, {lock, "192.0.2.0/24"}}), actor));
+  w.pass(1min);
+  CHECK(w.type() == "(none)");
+  CHECK(w.events("FailedReflection") >= 1);
+  CHECK(w.refusals < 40);
+  // Without the lock at home it is narrowed.
+  w.change([](json::object& tree) { tree["metadata"].as_object()["annotations"] = json::object{{order, "external"}}; });
+  CHECK(w.reaches([&] { return w.type() == "ClusterIP"; }, 5min));
+}
+
+TEST_CASE("a copy that was whole goes if neither the whole nor the narrowed one is taken") {
+  Refusing w;
+  REQUIRE(w.rome.create(services, service("LoadBalancer"), actor));
+  REQUIRE(w.reaches([&] { return w.type() == "LoadBalancer"; }, 5s));
+  w.milan_transport.refuses = [&w](const kube::HttpRequest& asked) {
+    w.milan_transport.words = asked.body.contains(order) ? "annotation " + std::string(order) + " is an order" : "no";
+    return asked.method == "PATCH";
+  };
+  w.annotate(order, "external");
+  CHECK(w.reaches([&] { return w.type() == "(none)"; }, 10s));
+}
+
 TEST_CASE("a copy that is a door goes if home shuts the Service and adds what is refused") {
   Refusing w;
   REQUIRE(w.rome.create(services, service("LoadBalancer"), actor));

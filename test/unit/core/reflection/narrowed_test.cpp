@@ -71,16 +71,28 @@ TEST_CASE("only a Service that is reached from outside is narrowed, and for no k
   CHECK_FALSE(may_be_narrowed(service("{}", R"({"type": "ClusterIP"})"), refused));
   CHECK_FALSE(may_be_narrowed(service("{}", "{}"), refused));
   CHECK_FALSE(may_be_narrowed(service("{}", R"({"type": "ExternalName"})"), refused));
+  const auto with = [](std::string_view key) { return service(R"({")" + std::string(key) + R"(": "x"})"); };
   for (const char* key : {"metallb.io/allow-shared-ip", "cloud.google.com/load-balancer-type", "tailscale.com/expose",
                           "external-dns.alpha.kubernetes.io/hostname", "team.example.com/unknown"}) {
     CAPTURE(key);
-    CHECK(may_be_narrowed(service("{}"), annotation(key)));
+    CHECK(may_be_narrowed(with(key), annotation(key)));
   }
   for (const char* key : {"konghq.com/plugins", "cloud.google.com/backend-config", "getambassador.io/config",
                           "example.com/auth-url", "nginx.ingress.kubernetes.io/whitelist-source-range"}) {
     CAPTURE(key);
-    CHECK_FALSE(may_be_narrowed(service("{}"), annotation(key)));
+    CHECK_FALSE(may_be_narrowed(with(key), annotation(key)));
+    // Once it is gone at home, the copy lacks it no more.
+    CHECK(may_be_narrowed(service("{}"), annotation(key)));
   }
+  // These are not refused, and a narrowed copy would go without all the same.
+  for (const char* key : {"konghq.com/plugins", "cloud.google.com/backend-config", "getambassador.io/config"}) {
+    CAPTURE(key);
+    CHECK_FALSE(may_be_narrowed(with(key), refused));
+  }
+  CHECK_FALSE(may_be_narrowed(with("a.example.com/auth-url"), annotation("a.example.com/door")));
+  CHECK(may_be_narrowed(with("haproxy.org/allow-list"), refused));
+  CHECK_FALSE(
+      may_be_narrowed(service("{}", R"({"type": "LoadBalancer"})", R"({"istio.io/use-waypoint": "guard"})"), refused));
 }
 
 TEST_CASE("a narrowed copy has nothing by which something outside reaches it") {
