@@ -38,6 +38,10 @@ inline constexpr std::string_view remote_unavailable =
 /// On the node labels of a slice, and so on a virtual Node, "true": pods there resolve names of Services with the names
 /// that namespaces have at home (core/common/home_names.hpp).
 inline constexpr std::string_view home_names = "liqo.io/home-names";
+/// On the node labels of a slice, and so on a virtual Node: the zone and the region that all nodes of the provider
+/// have. Kubernetes knows them by other names, by which home's own pods would be placed.
+inline constexpr std::string_view provider_zone = "liqo.io/zone";
+inline constexpr std::string_view provider_region = "liqo.io/region";
 inline constexpr std::string_view type = "liqo.io/type";
 inline constexpr std::string_view type_virtual_node = "virtual-node";
 /// On a virtual Node, "true" or "false": whether its provider offers storage classes.

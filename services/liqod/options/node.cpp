@@ -18,6 +18,9 @@ void add_node_options(cli::Command app, Options& options, Texts& texts) {
              "Labels that providers may not set on their virtual nodes: key,... or domain/*. They may never set labels "
              "of kubernetes.io and k8s.io domains, except region, zone, architecture and operating system")
       .delimiter(',');
+  app.flag("--provider-zones", settings.nodes.takes_provider_zones,
+           "Virtual nodes are in the zone and region that all nodes of their provider share (labels "
+           "topology.kubernetes.io/zone and /region); without it they only show them as liqo.io/zone and /region");
   app.option("--offload-namespaces", texts.selection.selector,
              "Selector of namespaces that are offloaded when they are created, as in kubectl -l: team=ml,!private. A "
              "namespace that no longer matches is no longer offloaded");

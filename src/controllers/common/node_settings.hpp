@@ -19,6 +19,8 @@ struct NodeSettings {
   std::map<std::string, std::string> node_extra_labels, node_extra_annotations;  ///< on every virtual node
   /// Labels that a provider cannot set on its virtual nodes: keys, or "domain/*".
   std::vector<std::string> refused_node_labels;
+  /// Whether virtual nodes are in the zone and region that all nodes of their provider share.
+  bool takes_provider_zones = false;
   kube::Duration probe_interval = std::chrono::seconds(10);  ///< between two probes of a provider's API server
   kube::Duration probe_timeout = std::chrono::seconds(5);    ///< for the answer to one of them
   int probe_failures = 3;                                    ///< in a row, until a node is no longer Ready

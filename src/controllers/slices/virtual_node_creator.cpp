@@ -130,6 +130,7 @@ asio::awaitable<Outcome> VirtualNodeCreator::end(kube::Object slice) {
 asio::awaitable<Outcome> VirtualNodeCreator::write_node(kube::Object slice, std::optional<kube::Object> existing,
                                                         std::string secret) {
   const kube::ObjectKey key = slice.key();
+  if (context_.settings.nodes.takes_provider_zones) core::take_place(slice);
   const core::SliceNodePlan plan = core::plan_slice_node(slice, secret, existing ? &*existing : nullptr,
                                                          context_.settings.nodes.refused_node_labels);
   namespace action = core::slice_node_action;

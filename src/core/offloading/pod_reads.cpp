@@ -89,8 +89,8 @@ bool may_differ_as_annotation(std::string_view key, const ForgingContext& ctx) {
 
 /// Whether a Pod may lack the label of its pod at home, or have another value.
 bool may_differ_as_label(std::string_view key, const ForgingContext& ctx) {
-  return is_reserved_label(key) || is_of_liqo(key) || is_below(domain_of(key), "kueue.x-k8s.io") ||
-         lists(ctx.patch.labels_not_reflected, key);
+  // With some value at least, a provider leaves it out, or refuses it, so that it is not sent.
+  return is_of_liqo(key) || is_left_out_label(key, "false") || lists(ctx.patch.labels_not_reflected, key);
 }
 
 /// Which references of one pod are to be rewritten.

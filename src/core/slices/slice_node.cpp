@@ -1,11 +1,14 @@
 #include "core/slices/slice_node.hpp"
 
+#include <utility>
+
 #include "core/common/declared_features.hpp"
 #include "core/common/difference.hpp"
 #include "core/common/names.hpp"
 #include "core/common/node_labels.hpp"
 #include "core/common/owner.hpp"
 #include "core/common/set_or_erase.hpp"
+#include "core/slices/platform.hpp"
 #include "core/slices/request.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
@@ -125,6 +128,15 @@ bool wants_virtual_node(const kube::Object& slice) {
 
 bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice) {
   return is_controlled_by(virtual_node, slice);
+}
+
+void take_place(kube::Object& slice) {
+  json::object labels = kube::object_at(slice.status(), {"nodeLabels"});
+  for (const auto& [from, to] :
+       {std::pair{api::labels::provider_zone, zone_label}, std::pair{api::labels::provider_region, region_label}})
+    if (const std::string place(kube::string_at(labels, {from})); !place.empty() && !labels.contains(to))
+      labels[to] = place;
+  if (!labels.empty()) slice.mutable_status()["nodeLabels"] = std::move(labels);
 }
 
 SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,

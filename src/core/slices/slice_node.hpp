@@ -45,6 +45,11 @@ struct SliceNodePlan {
 SliceNodePlan plan_slice_node(const kube::Object& slice, std::string_view kubeconfig_secret,
                               const kube::Object* existing, std::span<const std::string> refused_labels = {});
 
+/// Has the provider's zone and region (`liqo.io/zone`, `liqo.io/region`) be those of its virtual node, as if it had set
+/// Kubernetes' own labels. Those that it has set stay. The place comes from another cluster, and home's scheduler
+/// counts zones: only for an operator who wants it.
+void take_place(kube::Object& slice);
+
 /// Whether the VirtualNode was made of this slice.
 bool is_node_of(const kube::Object& virtual_node, const kube::Object& slice);
 

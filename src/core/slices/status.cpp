@@ -45,8 +45,8 @@ json::object node_labels(const SliceOffer& offer, const json::object& shown) {
   for (const auto& [key, said] :
        {std::pair<std::string_view, std::string Platform::*>{"kubernetes.io/os", &Platform::os},
         {"kubernetes.io/arch", &Platform::architecture},
-        {zone_label, &Platform::zone},
-        {region_label, &Platform::region}}) {
+        {api::labels::provider_zone, &Platform::zone},
+        {api::labels::provider_region, &Platform::region}}) {
     const std::string value = platform ? platform->*said : std::string(kube::string_at(shown, {key}));
     if (!value.empty()) labels[key] = value;
   }

@@ -1,4 +1,4 @@
-"""Services keep the hints of topology-aware routing beside a virtual node, which has the zone of its provider's nodes."""
+"""Services keep the hints of topology-aware routing beside a virtual node that has the zone of its provider's nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pair(run: Run) -> Iterator[tuple[Peer, Peer]]:
     require_programs()
     with run.borrow(graz=Options(), linz=Options()) as (graz, linz):
         graz.add_kwok_nodes(2), linz.add_kwok_nodes(2)
-        consumer, provider = Peer(graz), Peer(linz)
+        consumer, provider = Peer(graz, ("--provider-zones",)), Peer(linz)
         place(consumer, "south", "north")
         yield consumer, provider
         for peer in (consumer, provider):

@@ -38,6 +38,24 @@ TEST_CASE("an accepted slice becomes a VirtualNode that follows it, and keeps it
   CHECK_FALSE(rome.has(kinds::virtual_nodes, {rome.ns, "none"}));
 }
 
+TEST_CASE("a virtual node is in the zone of its provider's nodes while home's operator wants that") {
+  SliceConsumer rome;
+  rome.add_slice();
+  rome.answer(R"({"cpu": "4"})", "Accepted", "pool", R"({"nodeLabels": {"liqo.io/zone": "a"}})");
+  const auto zone = [&] {
+    const auto node = rome.find(kinds::virtual_nodes, rome.key);
+    return node ? std::string(kube::string_at(node->spec(), {"labels", "topology.kubernetes.io/zone"})) : "(none)";
+  };
+  REQUIRE(rome.reaches([&] { return zone().empty(); }));
+  for (const bool wanted : {true, false}) {
+    controllers::Settings settings;
+    settings.nodes.takes_provider_zones = wanted;
+    rome.stop();
+    rome.start(settings);
+    CHECK(rome.reaches([&] { return zone() == (wanted ? "a" : ""); }));
+  }
+}
+
 TEST_CASE("a deleted slice stays, with its identity, until its virtual nodes are gone") {
   SliceConsumer rome;
   rome.add_slice();

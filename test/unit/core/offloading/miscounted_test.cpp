@@ -9,15 +9,18 @@ namespace {
 using namespace testing;
 using Keys = std::vector<std::string>;
 
-const kube::Object milan = parse(R"({"metadata": {"name": "milan", "labels": {"liqo.io/type": "virtual-node",
+/// What is parsed while no test runs ends the program.
+kube::Object milan() {
+  return parse(R"({"metadata": {"name": "milan", "labels": {"liqo.io/type": "virtual-node",
   "host": "milan", "zone": "m"}}, "spec": {"taints": [{"key": "virtual-node.liqo.io/not-allowed", "value": "true",
   "effect": "NoExecute"}]}})");
+}
 
 Keys keys(std::string_view constraint, std::string_view more = "") {
   const std::string spec = R"({"spec": {"topologySpreadConstraints": [{"topologyKey": "zone",
     "whenUnsatisfiable": "DoNotSchedule")" +
                            std::string(constraint) + "}]" + std::string(more) + "}}";
-  return miscounted_keys(parse_value(spec).as_object(), milan);
+  return miscounted_keys(parse_value(spec).as_object(), milan());
 }
 
 }  // namespace
@@ -36,7 +39,7 @@ TEST_CASE("a tainted node counts in what pods are spread over, unless the constr
   CHECK(keys("", local).empty());
   CHECK(keys(R"(, "nodeAffinityPolicy": "Ignore")", local) == Keys{"zone"});
   for (const char* odd : {"{}", R"({"spec": 1})", R"({"spec": {"topologySpreadConstraints": [1, {}]}})"})
-    CHECK(miscounted_keys(parse_value(odd).as_object(), milan).empty());
+    CHECK(miscounted_keys(parse_value(odd).as_object(), milan()).empty());
 }
 
 }  // namespace liqo::core

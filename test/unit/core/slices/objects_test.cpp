@@ -252,12 +252,11 @@ TEST_CASE("consumers are told what the machines are, where they agree and the op
            Row{"one kind", "{}", silent, &arm, R"({"kubernetes.io/arch":"arm64"})"},
            Row{"not Linux", "{}", silent, &windows, R"({"kubernetes.io/os":"windows","kubernetes.io/arch":"amd64"})"},
            Row{"several", R"({"kubernetes.io/arch": "arm64"})", silent, &mixed, "{}"},
-           Row{"one place", R"({"topology.kubernetes.io/zone": "old"})", silent, &placed,
-               R"({"topology.kubernetes.io/zone":"a","topology.kubernetes.io/region":"eu"})"},
+           Row{"one place", R"({"liqo.io/zone": "old"})", silent, &placed,
+               R"({"liqo.io/zone":"a","liqo.io/region":"eu"})"},
            Row{"the operator's place", "{}", of_places, &placed,
-               R"({"topology.kubernetes.io/zone":"m","topology.kubernetes.io/region":"eu"})"},
-           Row{"place not known yet", R"({"topology.kubernetes.io/zone": "old"})", silent, nullptr,
-               R"({"topology.kubernetes.io/zone":"old"})"},
+               R"({"topology.kubernetes.io/zone":"m","liqo.io/zone":"a","liqo.io/region":"eu"})"},
+           Row{"place not known yet", R"({"liqo.io/zone": "old"})", silent, nullptr, R"({"liqo.io/zone":"old"})"},
            Row{"not known yet", R"({"kubernetes.io/arch": "arm64", "x": "y"})", silent, nullptr,
                R"({"kubernetes.io/arch":"arm64"})"},
            Row{"features", R"({"features.liqo.io/Old": "true"})", silent, &able,
@@ -456,6 +455,28 @@ TEST_CASE("of the features that a provider tells, those are taken that a virtual
   const std::vector<std::string> refused{"features.liqo.io/*"};
   const auto plain = plan_slice_node(answered, "secret", nullptr, refused);
   CHECK(kube::object_at(created_by(plain).spec(), {"labels"}).size() == 64 + 1);
+}
+
+TEST_CASE("home's scheduler knows the place of a provider's nodes only if its operator wants that") {
+  kube::Object answered = slice(R"({"status": {"resources": {"cpu": "8"}, "nodeLabels": {
+    "liqo.io/zone": "a", "liqo.io/region": "eu", "topology.kubernetes.io/region": "said"}}})");
+  const auto label = [&](std::string_view key) {
+    const kube::Object node = created_by(plan_slice_node(answered, "secret", nullptr));
+    return std::string(kube::string_at(node.spec(), {"labels", key}));
+  };
+  CHECK(label("liqo.io/zone") == "a");
+  CHECK(label("topology.kubernetes.io/zone").empty());
+  take_place(answered);
+  CHECK(label("liqo.io/zone") == "a");
+  CHECK(label("topology.kubernetes.io/zone") == "a");
+  CHECK(label("topology.kubernetes.io/region") == "said");
+  // One that nobody could have is dropped as before.
+  answered.mutable_status()["nodeLabels"] = parse_value(R"({"liqo.io/zone": "no label"})");
+  take_place(answered);
+  CHECK(label("topology.kubernetes.io/zone").empty());
+  kube::Object silent = slice(R"({"status": {"resources": {"cpu": "8"}}})");
+  take_place(silent);
+  CHECK_FALSE(silent.status().contains("nodeLabels"));
 }
 
 TEST_CASE("a consumer may keep the zone of a provider off its nodes, as a label of any other name") {
