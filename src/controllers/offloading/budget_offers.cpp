@@ -38,13 +38,15 @@ BudgetOffers::BudgetOffers(std::string cluster, kube::Api& provider, Context con
 asio::awaitable<kube::Result<bool>> BudgetOffers::has_right(std::string remote, bool is_needed) {
   // All twins have the same rights, so the others need not be asked about.
   if (context_.clock.now() < right_until_ && (has_right_ || !is_needed)) co_return has_right_;
-  KUBE_CO_TRY(may_read, co_await kube::may_do(provider_, {{"namespace", remote},
-                                                          {"verb", "list"},
-                                                          {"group", disruption_budgets.group},
-                                                          {"resource", disruption_budgets.plural}}));
-  has_right_ = may_read;
-  right_until_ = context_.clock.now() + (may_read ? right_trusted_for : refused_pause);
-  co_return may_read;
+  auto may_read = co_await kube::may_do(provider_, {{"namespace", remote},
+                                                    {"verb", "list"},
+                                                    {"group", disruption_budgets.group},
+                                                    {"resource", disruption_budgets.plural}});
+  // Who may not even ask has no right, either.
+  if (!may_read && !may_read.error().is_forbidden()) co_return std::unexpected(std::move(may_read.error()));
+  has_right_ = may_read && *may_read;
+  right_until_ = context_.clock.now() + (has_right_ ? right_trusted_for : refused_pause);
+  co_return has_right_;
 }
 
 asio::awaitable<kube::Result<bool>> BudgetOffers::may_hold(Shared twin) {

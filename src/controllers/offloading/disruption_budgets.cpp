@@ -261,8 +261,7 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
   if (!lent && (lent.error().is_conflict() || lent.error().is_not_found())) co_return false;
   if (!lent && lent.error().is_forbidden()) {
     no_lending_until_ = now + no_right_pause;
-    log_.warn("no eviction can be lent to the provider: its drains wait until it lets budgets hold no longer",
-              {{"budget", round.budget.key()}, {"error", lent.error()}});
+    log_.warn("evictions cannot be lent", {{"budget", round.budget.key()}, {"error", lent.error()}});
     context_.events.warning(round.budget, disruption_budgets, api::reasons::budgets_not_held,
                             "liqod has no right to lend evictions to cluster " + cluster_ +
                                 ", whose drains wait until it lets the budget hold no longer; give it update of "

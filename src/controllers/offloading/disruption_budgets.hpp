@@ -22,8 +22,8 @@ namespace liqo::controllers {
 ///
 /// Guarantees: evictions at home and at all providers together never exceed what a budget allows, because home's API
 /// server decides each with the version of the budget: what is lent is taken from the same count as evictions at home.
-/// The number in the copy is only lowered after home has stored what is lent. Whoever is refused is asked again after
-/// an hour, and an Event on the NamespaceOffloading says so once. One thread.
+/// The number in the copy is only lowered after home has stored what is lent. A new copy is written only where the
+/// provider offers to let it hold (BudgetOffers). One thread.
 class DisruptionBudgets {
  public:
   /// Access to the provider; its API and caches outlive this.
@@ -86,8 +86,6 @@ class DisruptionBudgets {
   asio::awaitable<kube::Result<void>> remove_others(Shared twin);
   /// Notes that the provider has refused a write, and returns when it is to be tried again.
   Later note_refusal(Twin& twin, const Round& round, const kube::Failure& failure);
-  /// Notes that the provider has refused a write, and returns when it is to be tried again.
-  Later note_refusal(const Shared& twin, const Round& round, const kube::Failure& failure);
 
   std::string cluster_;
   Provider provider_;
