@@ -344,7 +344,7 @@ TEST_CASE("hundreds of annotations are read") {
   }
   kube::ensure_array(pod.mutable_spec(), "containers")[0].get_object()["env"] = env;
   const kube::Object shadow = sent(pod);
-  for (int i = 0; i < 300; ++i) {
+  for (std::size_t i = 0; i < 300; ++i) {
     const json::value& entry = kube::array_at(kube::array_at(pod_of(shadow), {"containers"})[0], {"env"}).at(i);
     CHECK(resolve(shadow, *kube::find(entry, {"valueFrom"})) == std::to_string(i));
   }
