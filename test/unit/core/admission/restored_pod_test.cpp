@@ -31,16 +31,17 @@ TEST_CASE("what liqod has written on an earlier pod is taken off a new one, and 
         "liqo.io/skip-reflection", "liqo.io/allow-reflection", "liqo.io/anti-affinity-preset",
         "kubectl.kubernetes.io/last-applied-configuration", "kubectl.kubernetes.io/restartedAt"}) {
     CAPTURE(key);
-    CHECK(patch_of(R"({"annotations":{")" + std::string(key) + R"(":"x"},"labels":{"liqo.io/managed":"true"}})") ==
-          "[]");
+    CHECK(patch_of(R"({"name":"web","annotations":{")" + std::string(key) +
+                   R"(":"x"},"labels":{"liqo.io/managed":"true"}})") == "[]");
   }
 }
 
 TEST_CASE("labels of a template stay, and so does what a provider writes on the pods of its consumers") {
-  constexpr std::string_view owner = R"("ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web",
+  constexpr std::string_view owner =
+      R"("name":"web","ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web",
     "uid":"1","controller":true}])";
   CHECK(patch_of("{" + std::string(owner) + R"(,"labels":{"liqo.io/shadowPod":"true"}})") == "[]");
   CHECK(patch_of("{" + std::string(owner) + R"(,"annotations":{"offloading.liqo.io/restart-offset":"1"}})") != "[]");
-  CHECK(patch_of(R"({"labels":{"liqo.io/managed-by":"shadowpod","liqo.io/shadowPod":"true"},
+  CHECK(patch_of(R"({"name":"web","labels":{"liqo.io/managed-by":"shadowpod","liqo.io/shadowPod":"true"},
     "annotations":{"offloading.liqo.io/applied-spec":"x"}})") == "[]");
 }

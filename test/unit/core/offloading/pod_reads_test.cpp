@@ -171,7 +171,7 @@ TEST_CASE("the namespace is that of home if its name serves there") {
       {"a twin of the same name", "shop", "{}", false, false, "(metadata.namespace)", false},
       {"a twin of another name", "shop-rome", "{}", false, false, "(metadata.namespace)", true},
       {"a token", "shop-rome", "{}", true, false, "shop", false},
-      {"names of home", "shop-rome", "{}", false, true, "shop", false},
+      {"names of home", "shop-local-cluster", "{}", false, true, "shop", false},
       {"names of home, which lead to another twin", "special", "{}", false, true, "(metadata.namespace)", true},
       {"of the provider", "shop-rome", R"({"annotations": {"liqo.io/downward-api": "provider"}})", true, true,
        "(metadata.namespace)", false},
@@ -344,9 +344,8 @@ TEST_CASE("hundreds of annotations are read") {
   }
   kube::ensure_array(pod.mutable_spec(), "containers")[0].get_object()["env"] = env;
   const kube::Object shadow = sent(pod);
-  for (int i = 0; i < 300; ++i) {
-    const json::value& entry =
-        kube::array_at(kube::array_at(pod_of(shadow), {"containers"})[0], {"env"}).at(static_cast<std::size_t>(i));
+  for (std::size_t i = 0; i < 300; ++i) {
+    const json::value& entry = kube::array_at(kube::array_at(pod_of(shadow), {"containers"})[0], {"env"}).at(i);
     CHECK(resolve(shadow, *kube::find(entry, {"valueFrom"})) == std::to_string(i));
   }
   CHECK_FALSE(plan_shadow_pod_update(pod, shadow, context()).has_value());
