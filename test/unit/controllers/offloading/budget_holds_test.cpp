@@ -49,8 +49,9 @@ struct Holding : ClusterFixture {
     apply(kinds::shadow_pods, shadow);
     REQUIRE(reaches([&] { return has(resources::pods, pod_key); }));
     change(resources::pods, pod_key, "status", [](json::object& next) {
-      next["status"] = json::object{{"phase", "Running"},
-                                    {"conditions", json::array{json::object{{"type", "Ready"}, {"status", "True"}}}}};
+      json::object& status = kube::ensure_object(next, "status");
+      status["phase"] = "Running";
+      status["conditions"] = json::array{json::object{{"type", "Ready"}, {"status", "True"}}};
     });
     pass(5s);
   }

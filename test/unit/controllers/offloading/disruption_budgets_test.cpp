@@ -21,6 +21,11 @@ struct Quorum : Offloading {
           kube::Object there = kube::Object::make(resources::namespaces, {"", twin});
           there.set_annotation(api::annotations::holds_budgets, "true");
           (void)world.milan.create(resources::namespaces, there.tree(), "milan");
+          // Pods of a Node that is not Ready are not ready.
+          world.change(kinds::virtual_nodes, {tenant, "milan"}, "", [](json::object& next) {
+            next["spec"].as_object()["resourceQuota"] =
+                json::object{{"hard", json::object{{"cpu", "8"}, {"memory", "16Gi"}}}};
+          });
         }) {}
 
   void run_pods() {
@@ -29,6 +34,7 @@ struct Quorum : Offloading {
       pod.set_label("app", "quorum");
       apply(resources::pods, pod);
       run_at_milan(name);
+      REQUIRE(reaches([&] { return condition(name, "Ready", "status") == "True"; }));
     }
   }
   void make_budget(std::int64_t allowed) {
