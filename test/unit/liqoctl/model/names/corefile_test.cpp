@@ -213,12 +213,13 @@ TEST_CASE("it is known who would undo a change") {
     return who_keeps_corefile(*kube::Object::parse(R"({"metadata": )" + std::string(metadata) + "}"));
   };
   CHECK(keeper(R"({"name": "coredns"})").empty());
-  CHECK(keeper(R"({"labels": {"addonmanager.kubernetes.io/mode": "EnsureExists"}})").empty());
-  CHECK(keeper(R"({"labels": {"addonmanager.kubernetes.io/mode": "Reconcile"}})").contains("addon manager"));
-  CHECK(keeper(R"({"labels": {"app.kubernetes.io/managed-by": "Helm"}})") == "Helm keeps it");
-  CHECK(keeper(R"({"labels": {"argocd.argoproj.io/instance": "dns"}})") == "Argo CD keeps it");
-  CHECK(keeper(R"({"labels": {"kustomize.toolkit.fluxcd.io/name": "dns"}})") == "Flux keeps it");
-  CHECK(keeper(R"({"managedFields": [{"manager": "eks"}]})").contains("EKS"));
+  CHECK(keeper(R"({"name": "coredns", "labels": {"addonmanager.kubernetes.io/mode": "EnsureExists"}})").empty());
+  CHECK(keeper(R"({"name": "coredns", "labels": {"addonmanager.kubernetes.io/mode": "Reconcile"}})")
+            .contains("addon manager"));
+  CHECK(keeper(R"({"name": "coredns", "labels": {"app.kubernetes.io/managed-by": "Helm"}})") == "Helm keeps it");
+  CHECK(keeper(R"({"name": "coredns", "labels": {"argocd.argoproj.io/instance": "dns"}})") == "Argo CD keeps it");
+  CHECK(keeper(R"({"name": "coredns", "labels": {"kustomize.toolkit.fluxcd.io/name": "dns"}})") == "Flux keeps it");
+  CHECK(keeper(R"({"name": "coredns", "managedFields": [{"manager": "eks"}]})").contains("EKS"));
 }
 
 }  // namespace
