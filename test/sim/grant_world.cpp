@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "controllers/common/home_names.hpp"
 #include "controllers/offloading/shadow_pod.hpp"
 #include "controllers/offloading/unaccounted_pods.hpp"
 #include "controllers/peering/tenant.hpp"
@@ -104,11 +105,12 @@ struct GrantWorld::Replica {
                 accounts},
         ledger({context.environment(), home, events, leadership}, api, {}),
         namespaces(context),
+        names(context),
         group(world.simulator_.executor(), kube::async::TaskGroup::OnFailure::keep_others) {
-    reconcilers.push_back(std::make_unique<controllers::ShadowPodController>(context));
+    reconcilers.push_back(std::make_unique<controllers::ShadowPodController>(names, context));
     reconcilers.push_back(std::make_unique<controllers::UnaccountedPods>(context));
     reconcilers.push_back(std::make_unique<controllers::TenantController>(namespaces, context));
-    reconcilers.push_back(std::make_unique<controllers::SliceGrantController>(namespaces, context, &ledger));
+    reconcilers.push_back(std::make_unique<controllers::SliceGrantController>(namespaces, names, context, &ledger));
   }
 
   /// Informers begin in the order in which they are acquired, which decides what a replica learns first.
@@ -122,6 +124,7 @@ struct GrantWorld::Replica {
   asio::awaitable<void> work() {
     kube::async::TaskGroup working(context.executor);
     working.spawn(namespaces.run());
+    working.spawn(names.run());
     for (const auto& one : reconcilers) working.spawn(one->run());
     co_await kube::async::finally(working.join(), working.stop());
   }
@@ -139,6 +142,7 @@ struct GrantWorld::Replica {
   controllers::Context context;
   quota::QuotaLedger ledger;
   controllers::TenantNamespaces namespaces;
+  controllers::HomeNames names;
   std::vector<std::unique_ptr<controllers::Runnable>> reconcilers;
   kube::async::TaskGroup group;
 };
