@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 /// Only the fields of a provider's pod that show its state are needed here.
 void prune_remote_pod(kube::json::object& tree) {
-  keep_fields_of(tree, "spec", {"nodeName", "restartPolicy", "priorityClassName"});
+  keep_fields_of(tree, "spec", {"nodeName", "restartPolicy", "priorityClassName", "schedulingGates"});
 }
 
 /// All virtual nodes of a provider call this when they begin, one after the other. Within this time no other process
