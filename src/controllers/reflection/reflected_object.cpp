@@ -273,13 +273,14 @@ asio::awaitable<Outcome> ReflectedObject::copy_for_pods(action::Apply apply) {
   const kube::Object local = *local_;
   Outcome outcome = co_await writer.apply(std::move(*local_), std::move(apply));
   if (outcome.failure()) co_return std::move(outcome);
+  // It was there, however soon it is taken away.
+  if (const Copy* made = ns_->twin().copies().find(remote_name_); made && made->settled_for == wish_)
+    report_copied(local);
   // The last pod that named it may have gone meanwhile.
   if (!ns_->home().referred().is_named_by_pod(name_)) {
     ns_->twin().copies().doubt_source(remote_name_);
     co_return Outcome::again_after(0s);
   }
-  if (const Copy* made = ns_->twin().copies().find(remote_name_); made && made->settled_for == wish_)
-    report_copied(local);
   co_return std::move(outcome);
 }
 
