@@ -14,14 +14,20 @@ struct Home : Offloading {
     stop();
     for (const kube::Resource& kind : {kinds::ips, kinds::configurations}) server.serve(kind);
     milan.serve(kinds::shadow_endpoint_slices);
+    kube::Object there = kube::Object::make(resources::namespaces, {"", twin});
+    there.set_annotation(api::annotations::checks_owners, "true");
+    REQUIRE(milan.create(resources::namespaces, there.tree(), "milan"));
     kube::Object peer = kube::Object::make(kinds::foreign_clusters, {"", "milan"});
     peer.mutable_spec()["clusterID"] = "milan";
     apply(kinds::foreign_clusters, peer);
     start(std::move(settings));
   }
-  void slice(std::string_view name, json::array endpoints) {
+  /// `manager`: who writes the slice, as Kubernetes does for a Service with a selector; "" = somebody by hand.
+  void slice(std::string_view name, json::array endpoints,
+             std::string_view manager = "endpointslice-controller.k8s.io") {
     kube::Object made = kube::Object::make(kinds::endpoint_slices, {shop, std::string(name)});
     made.set_label(api::labels::service_name, "db");
+    if (!manager.empty()) made.set_label(api::labels::endpoint_slice_manager, manager);
     made.tree()["addressType"] = "IPv4";
     made.tree()["endpoints"] = std::move(endpoints);
     apply(kinds::endpoint_slices, made);
@@ -80,11 +86,15 @@ TEST_CASE("endpoints follow the network, IP objects, virtual nodes and what thei
   CHECK(world.sends("db-2", "10.1.0.2"));
   world.virtual_node("milan-2");
   CHECK(world.sends("db-2", ""));
+  // No selector finds the pods that somebody names by hand.
+  world.slice("db-3", {Home::endpoint("10.9.0.1", "milan")}, "");
+  CHECK(world.sends("db-3", "10.9.0.1"));
 
   service.set_annotation(api::annotations::skip_reflection, "true");
   world.apply(resources::services, service);
   CHECK(world.sends("db-1", "(none)"));
   CHECK(world.sends("db-2", "(none)"));
+  CHECK(world.sends("db-3", "(none)"));
   CHECK(world.events("AddressLeftOut").size() == 1);
   // Its annotation holds beyond its end.
   REQUIRE(world.server.remove(resources::services, {shop, "db"}, {}, "operator"));
