@@ -13,6 +13,10 @@ CLIENTS = {
     "services/liqod/provider_link.cpp": "the API server of a peer",
     "src/usage/kubelet_clients.cpp": "a kubelet of this cluster, for the metrics of consumers' pods",
 }
+# Names are looked up for the clients by the library, and besides for this row.
+LOOK_UPS = {
+    "services/liqod/name_look_up.cpp": "the name server of this cluster's pods, for [two names](namespaces.md#names-of-home)",
+}
 
 
 def sources() -> dict[str, str]:
@@ -34,7 +38,7 @@ def rows() -> dict[str, str]:
 
 
 def test_the_page_names_each_connection_and_no_other():
-    assert set(rows()) == set(CLIENTS.values())
+    assert set(rows()) == {*CLIENTS.values(), *LOOK_UPS.values()}
 
 
 def test_clients_and_their_credentials_are_made_in_these_files_alone():
@@ -43,7 +47,8 @@ def test_clients_and_their_credentials_are_made_in_these_files_alone():
 
 
 def test_no_connection_goes_round_the_clients():
-    assert having(r"\basync_connect\b|\btcp::socket\b|\btcp::resolver\b|\bSSL_connect\b|::connect\(\w+, ") == set()
+    assert having(r"\basync_connect\b|\btcp::socket\b|\bSSL_connect\b|::connect\(\w+, ") == set()
+    assert having(r"\btcp::resolver\b") == set(LOOK_UPS)
     library = (ROOT / "subprojects/kube/src").rglob("*.cpp")
     dialers = {path.name for path in library if "async_connect(" in path.read_text(encoding="utf-8")}
     assert dialers == {"dial.cpp"}
