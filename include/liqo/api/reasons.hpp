@@ -80,8 +80,8 @@ inline constexpr std::string_view custom_unknown = "CustomResourcesUnknown";
 inline constexpr std::string_view figures_not_served = "FiguresNotServed";
 inline constexpr std::string_view twin_refused = "TwinNamespaceRefused";
 inline constexpr std::string_view tenant_role_refused = "TenantRoleRefused";  ///< the event on a tenant namespace
-/// On a NamespaceOffloading: PodDisruptionBudgets of its namespace hold at home only. On one of these: no eviction of its
-/// pods can be lent.
+/// On a NamespaceOffloading: PodDisruptionBudgets of its namespace hold at home only. On one of these: no eviction of
+/// its pods can be lent.
 inline constexpr std::string_view budgets_not_held = "DisruptionBudgetsNotHeld";
 /// On a PodDisruptionBudget: a provider may evict some of its pods, which home may not meanwhile.
 inline constexpr std::string_view disruption_lent = "DisruptionLent";

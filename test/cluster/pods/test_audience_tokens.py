@@ -188,9 +188,9 @@ def test_the_account_default_with_rights_and_the_ca_of_home(with_address: Story)
 
     volumes = [{"name": "ca", "configMap": {"name": "kube-root-ca.crt"}}]
     authorities = {}
-    for name, annotations in (("foreign", {}), ("own-ca", {SUPPORT: "home"})):
+    for name, notes in (("foreign", {}), ("own-ca", {SUPPORT: "home"})):
         pod = reading(name, volumes, "/ca")
-        pod["metadata"]["annotations"] = annotations
+        pod["metadata"]["annotations"] = notes
         story.create(pod)
         story.wait_ready(name)
         authorities[name] = in_milan(story, name, "cat /ca/ca.crt").strip()
