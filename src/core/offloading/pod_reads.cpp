@@ -118,7 +118,7 @@ struct Rewriting {
     const std::string_view path = kube::string_at(*reference, {"fieldPath"});
     if (!covers(path) || !is_constant(path)) return redirect(*reference);
     std::string value = *told_at_home(path, local_pod);
-    variable["value"] = std::move(value);
+    variable["value"] = value;
     variable.erase("valueFrom");
   }
 
@@ -219,7 +219,7 @@ json::object forge_reads(const kube::Object& local_pod, const json::object& sent
   for (const std::string_view path : paths_in(local_pod.spec())) {
     const std::string name = read_annotation_of(path);
     if (!wanted.contains(name) || reads.contains(name)) continue;
-    if (auto told = told_at_home(path, local_pod)) reads[name] = std::move(*told);
+    if (auto told = told_at_home(path, local_pod)) reads[name] = *told;
   }
   return reads;
 }

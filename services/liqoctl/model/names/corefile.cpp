@@ -52,7 +52,7 @@ class Words {
         is_comment = false;
       } else if (c == '#') {
         is_comment = true;
-      } else if (!is_comment && blanks.find(c) == std::string_view::npos) {
+      } else if (!is_comment && !blanks.contains(c)) {
         return;
       }
     }
