@@ -97,6 +97,7 @@ def loaded(run: Run) -> Iterator[Pair]:
     if not settings.skewed():
         pytest.skip("no other version of Liqo is named: tools/test skew --ref does so")
     with run.borrow(padua=Options(), verona=Options()) as (padua, verona):
+        verona.add_kwok_nodes(1)
         yield Pair(Side(padua, settings.skewed()), Side(verona, settings.skewed()))
 
 

@@ -275,6 +275,7 @@ def test_after_a_rollback_of_home_a_drain_at_the_provider_waits_no_longer_than_a
     labels = lambda: away.cluster.pod(TWIN, "late")["metadata"]["labels"]  # noqa: E731
     wait_for(lambda: labels().get("stage") == "two", SOON, "the earlier version to go on with the pod")
 
+    home.type_documented("remote-addresses-")
     # Nobody at home knows of the copy any more.
     assert held(away) == 2
     assert away.cluster.node

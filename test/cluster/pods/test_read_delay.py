@@ -51,7 +51,7 @@ def delays(cluster: Cluster, where: tuple[str, str], value: str, *seen: Callable
                 after[index] = time.monotonic() - began
         return len(after) == len(seen)
 
-    wait_for(all_seen, SOON, f"the change of {'/'.join(where)} to arrive", interval=0.002)
+    wait_for(all_seen, 100, f"the change of {'/'.join(where)} to arrive", interval=0.002)
     return [after[index] for index in range(len(seen))]
 
 
