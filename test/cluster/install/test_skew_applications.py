@@ -25,6 +25,7 @@ from harness.wait import stays, wait_for
 pytestmark = pytest.mark.skew
 
 INDEX = "jobset.sigs.k8s.io/job-index"
+ZONE = "topology.kubernetes.io/zone"
 TOKENS = "liqo-liqod-tokens"
 KEPT_SHUT = "service.beta.kubernetes.io/aws-load-balancer-internal"
 # Events that a consumer of today has once for its namespace, whatever the version of the provider is.
@@ -82,7 +83,7 @@ def with_token() -> dict[str, Any]:
 
 def spread() -> dict[str, Any]:
     """A pod that home has spread over zones, which the provider does not have."""
-    constraint = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
+    constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
                   "labelSelector": {"matchLabels": {"app": "wide"}}}  # fmt: skip
     pod = busybox("wide", topologySpreadConstraints=[constraint])
     pod["metadata"]["labels"] = {"app": "wide"}
@@ -160,6 +161,8 @@ def test_an_application_runs_whatever_the_other_side_lacks(pair: Pair) -> None:
     home.api.create("pods", "shop", reader("plain"))
     outside = reader("outside")
     outside["metadata"]["labels"]["sidecar.istio.io/inject"] = "false"
+    # To the scheduler of home the virtual node is a zone.
+    home.api.patch("nodes", None, away.name, {"metadata": {"labels": {ZONE: "far"}}})
     # What an earlier consumer does not know of keeps its pods waiting, as it always did.
     pods = [outside, with_token(), spread()] if is_todays(home) else []
     for pod in pods:

@@ -29,7 +29,7 @@ def reader(name: str) -> dict[str, Any]:
     items = [{"path": "ready", "fieldRef": {"fieldPath": f"metadata.annotations['{KEY}']"}}]
     pod["spec"]["volumes"] = [{"name": "info", "downwardAPI": {"items": items}}]
     pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "info", "mountPath": "/info"}]
-    pod["metadata"]["annotations"] = {KEY: "0"}
+    pod["metadata"]["annotations"] = {KEY: "step-0"}
     return pod
 
 
@@ -66,11 +66,11 @@ def test_a_change_at_home_is_read_almost_as_soon_as_in_a_plain_pod(story: Story)
         lambda: (pod := there.pod(space, "plain")) and is_ready(pod) and pod, SOON, "the plain pod to be ready"
     )
     own, theirs = file_of(there, story.remote("far")), file_of(there, plain)
-    assert own.read_text() == theirs.read_text() == "0"
+    assert own.read_text() == theirs.read_text() == "step-0"
 
     in_pod, in_file, in_plain_file = [], [], []
     for number in range(1, CHANGES + 1):
-        before, value = str(number - 1), str(number)
+        before, value = f"step-{number - 1}", f"step-{number}"
         stays(lambda: own.read_text() == theirs.read_text() == before, RELISTS, "both files")  # noqa: B023
 
         def has_come() -> bool:
