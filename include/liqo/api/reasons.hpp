@@ -34,7 +34,8 @@ inline constexpr std::string_view names_not_resolved = "NamesNotResolved";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 /// The event on a Secret with a token of a service account that is copied as it is.
 inline constexpr std::string_view token_reflected = "TokenReflected";
-/// The event on a pod as whose account, `default`, pods elsewhere get no token although it has rights.
+/// The event about an account that has rights, and whose pods elsewhere get no token: on a pod if the account is
+/// `default`, otherwise on the NamespaceOffloading.
 inline constexpr std::string_view no_token_of_home = "NoTokenOfHome";
 inline constexpr std::string_view failed_create_pod = "FailedCreatePod";
 inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";

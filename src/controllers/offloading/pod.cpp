@@ -16,7 +16,7 @@ constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};
 PodController::PodController(core::ForgingContext forging, Provider provider, ProviderBudget& budget, Context context)
     : node_(std::move(forging), provider, budget, context,
             [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
-      default_accounts_(context),
+      missing_tokens_(context),
       home_tokens_(context),
       token_secrets_(context, provider.api),
       tokens_(node_.forging, provider.caches, provider.api, home_tokens_, context,
@@ -36,7 +36,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       unmapped_(node_, twins_, statuses_, ends_),
       services_{.node = node_,
                 .twins = twins_,
-                .default_accounts = default_accounts_,
+                .missing_tokens = missing_tokens_,
                 .home_tokens = home_tokens_,
                 .token_secrets = token_secrets_,
                 .tokens = tokens_,
