@@ -7,6 +7,7 @@
 #include "core/offloading/capacity.hpp"
 #include "core/offloading/dropped_fields.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
+#include "core/offloading/ephemeral_volumes.hpp"
 #include "core/offloading/not_reflected.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/refused_labels.hpp"
@@ -83,6 +84,10 @@ asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local,
                                                       std::optional<kube::OwnerReference> owner) {
   auto forged = core::forge_shadow_pod(local, remote_key.ns, node_.forging);
   if (!forged) co_return co_await refuse(local, remote_key, std::move(forged.error()));
+  if (claims_)
+    core::name_ephemeral_claims(kube::ensure_object(forged->shadow.mutable_spec(), "pod"), local.name(),
+                                node_.context.settings.storage.storage_class,
+                                [&](std::string_view claim) { return has_volume_there(local, claim); });
   if (owner) forged->shadow.add_owner_reference(*owner);
   core::stamp_order(forged->shadow, node_.context.clock.wall());
   kube::TimePoint sent_at = node_.context.clock.now();

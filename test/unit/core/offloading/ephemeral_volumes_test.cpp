@@ -1,0 +1,31 @@
+// Volumes that live as long as their pod, and have a claim.
+#include "core/offloading/ephemeral_volumes.hpp"
+
+#include "../objects.hpp"
+
+namespace liqo::core {
+
+using namespace testing;
+
+TEST_CASE("ephemeral volumes of Liqo's class name the claim that was made for them, and others keep their template") {
+  const auto sent = [](std::string_view volumes) {
+    json::object spec{{"volumes", parse_value(volumes)}};
+    name_ephemeral_claims(spec, "web", "liqo", [](std::string_view claim) { return claim == "web-default"; });
+    return json::serialize(spec["volumes"]);
+  };
+  const auto volume = [](std::string_view name, std::string_view claim) {
+    return R"({"name":")" + std::string(name) + R"(","ephemeral":{"volumeClaimTemplate":{"spec":)" +
+           std::string(claim) + "}}}";
+  };
+  CHECK(sent("[" + volume("data", R"({"storageClassName":"liqo"})") + "]") ==
+        R"([{"name":"data","persistentVolumeClaim":{"claimName":"web-data"}}])");
+  CHECK(sent("[" + volume("default", "{}") + "]") ==
+        R"([{"name":"default","persistentVolumeClaim":{"claimName":"web-default"}}])");
+  const std::string others = "[" + volume("data", R"({"storageClassName":"fast"})") + "," + volume("other", "{}") +
+                             "," + volume("default", R"({"storageClassName":"fast"})") +
+                             R"(,{"name":"scratch","emptyDir":{"medium":"Memory","sizeLimit":"1Gi"}},null])";
+  CHECK(sent(others) == others);
+  CHECK(sent("[]") == "[]");
+}
+
+}  // namespace liqo::core
