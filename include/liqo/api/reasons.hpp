@@ -63,6 +63,8 @@ inline constexpr std::string_view volume_delete_failed = "VolumeFailedDelete";  
 /// reason of the condition Ready of a NamespaceOffloading.
 inline constexpr std::string_view twin_holds_data = "TwinHoldsData";
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
+/// On a DaemonSet: its pods on virtual nodes run in other clusters.
+inline constexpr std::string_view daemon_set_elsewhere = "DaemonSetElsewhere";
 /// On a NamespaceOffloading: NetworkPolicies of the namespace do not hold in the cluster of a provider.
 inline constexpr std::string_view policies_at_home = "NetworkPoliciesAtHome";
 /// On a VirtualNode: another virtual node of the same provider decides what is reflected, and what is left out of

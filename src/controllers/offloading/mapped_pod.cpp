@@ -149,6 +149,7 @@ bool MappedPod::is_still_wanted() {
 }
 
 asio::awaitable<std::optional<Outcome>> MappedPod::order() {
+  services_.daemon_sets.see(*seen_.local);
   if (const auto wait = services_.orders.wait_for_room(*seen_.local, seen_.remote_key.ns)) {
     progress_.outcome = Outcome::again_after(*wait);
     co_return std::nullopt;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "controllers/offloading/daemon_set_notices.hpp"
 #include "controllers/offloading/missing_tokens.hpp"
 #include "controllers/offloading/offloading_node.hpp"
 #include "controllers/offloading/pod_ends.hpp"
@@ -32,6 +33,7 @@ class MappedPod {
   struct Services {
     OffloadingNode& node;
     PodTwins& twins;
+    DaemonSetNotices& daemon_sets;
     MissingTokens& missing_tokens;
     HomeTokens& home_tokens;
     TokenSecrets& token_secrets;

@@ -15,9 +15,9 @@
 
 namespace liqo::controllers {
 
-/// One Event for each namespace and cause, when the first pod of which this is found was sent: on that pod if its
-/// account is `default`, because the pod can be annotated, otherwise on the NamespaceOffloading, because a setting is
-/// the cause. One thread.
+/// One Event for each namespace and cause, when the first pod of which this is found was sent. It is on that pod if its
+/// account is `default`, because the pod can be annotated. Otherwise a setting is the cause, and the Event is on the
+/// NamespaceOffloading. One thread.
 class MissingTokens {
  public:
   /// The bindings are listed no more often than this: those of a namespace for each of its accounts, and those of the

@@ -16,6 +16,7 @@ constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};
 PodController::PodController(core::ForgingContext forging, Provider provider, ProviderBudget& budget, Context context)
     : node_(std::move(forging), provider, budget, context,
             [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
+      daemon_sets_(context),
       missing_tokens_(context),
       home_tokens_(context),
       token_secrets_(context, provider.api),
@@ -36,6 +37,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       unmapped_(node_, twins_, statuses_, ends_),
       services_{.node = node_,
                 .twins = twins_,
+                .daemon_sets = daemon_sets_,
                 .missing_tokens = missing_tokens_,
                 .home_tokens = home_tokens_,
                 .token_secrets = token_secrets_,

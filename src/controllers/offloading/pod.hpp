@@ -85,6 +85,7 @@ class PodController {
   TwinReader reader();
 
   OffloadingNode node_;
+  DaemonSetNotices daemon_sets_;
   MissingTokens missing_tokens_;
   HomeTokens home_tokens_;
   TokenSecrets token_secrets_;

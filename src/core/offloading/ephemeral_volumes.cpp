@@ -10,18 +10,23 @@ std::string ephemeral_claim_name(std::string_view pod, std::string_view volume) 
   return std::string(pod) + "-" + std::string(volume);
 }
 
-void name_ephemeral_claims(json::object& pod_spec, std::string_view pod, std::string_view storage_class,
-                           const std::function<bool(std::string_view)>& follows) {
+kube::Result<void> name_ephemeral_claims(json::object& pod_spec, std::string_view pod, std::string_view storage_class,
+                                         const std::function<std::optional<std::string>(std::string_view)>& class_of) {
+  std::string missing;
   for_each_object(pod_spec, "volumes", [&](json::object& volume) {
     const json::object* ephemeral = object_in(volume, "ephemeral");
     if (!ephemeral) return;
     const std::string claim = ephemeral_claim_name(pod, kube::string_at(volume, {"name"}));
-    const std::string_view asked = kube::string_at(*ephemeral, {"volumeClaimTemplate", "spec", "storageClassName"});
+    std::optional<std::string> named(kube::string_at(*ephemeral, {"volumeClaimTemplate", "spec", "storageClassName"}));
     // A template without a class gets the default class of home, which only the claim shows.
-    if (asked != storage_class && !(asked.empty() && follows(claim))) return;
+    if (named->empty()) named = class_of(claim);
+    if (!named) missing = claim;
+    if (named != storage_class) return;
     volume.erase("ephemeral");
     volume["persistentVolumeClaim"] = json::object{{"claimName", claim}};
   });
+  if (missing.empty()) return {};
+  return kube::fail(kube::Errc::missing, "PersistentVolumeClaim " + missing + " of the pod is not there yet");
 }
 
 }  // namespace liqo::core

@@ -1,4 +1,4 @@
-// What can be done if a provider's own admission refuses the Pod of a ShadowPod that was taken. Pure.
+// The remedies for refusals of a Pod by Kubernetes' own admission at the provider. Pure.
 // Tested by test/unit/core/offloading/refusal_remedy_test.cpp.
 #pragma once
 

@@ -10,7 +10,11 @@ using namespace testing;
 TEST_CASE("ephemeral volumes of Liqo's class name the claim that was made for them, and others keep their template") {
   const auto sent = [](std::string_view volumes) {
     json::object spec{{"volumes", parse_value(volumes)}};
-    name_ephemeral_claims(spec, "web", "liqo", [](std::string_view claim) { return claim == "web-default"; });
+    const auto named = name_ephemeral_claims(spec, "web", "liqo", [](std::string_view claim) {
+      if (claim == "web-late") return std::optional<std::string>();
+      return std::optional<std::string>(claim == "web-default" ? "liqo" : "fast");
+    });
+    if (!named) return named.error().text();
     return json::serialize(spec["volumes"]);
   };
   const auto volume = [](std::string_view name, std::string_view claim) {
@@ -26,6 +30,8 @@ TEST_CASE("ephemeral volumes of Liqo's class name the claim that was made for th
                              R"(,{"name":"scratch","emptyDir":{"medium":"Memory","sizeLimit":"1Gi"}},null])";
   CHECK(sent(others) == others);
   CHECK(sent("[]") == "[]");
+  CHECK(sent("[" + volume("late", "{}") + "]") == "PersistentVolumeClaim web-late of the pod is not there yet");
+  CHECK(sent("[" + volume("late", R"({"storageClassName":"fast"})") + "]").contains("volumeClaimTemplate"));
 }
 
 }  // namespace liqo::core

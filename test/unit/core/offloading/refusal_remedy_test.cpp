@@ -1,4 +1,4 @@
-// What can be done if a provider's own admission refuses a Pod.
+// The remedies for refusals of a Pod by Kubernetes' own admission at the provider.
 #include "core/offloading/refusal_remedy.hpp"
 
 #include "../objects.hpp"
