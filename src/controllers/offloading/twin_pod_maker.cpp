@@ -138,7 +138,9 @@ asio::awaitable<Outcome> TwinPodMaker::take_refusal(const kube::Object& shadow, 
   if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
     KUBE_CO_TRYV(co_await writer_.report(shadow, core::refusal_words(failure)));
-  } else if (failure.status() && memories_[key].await_taking(context_.clock.now()) >= taking_patience) {
+  } else if (failure.status() && memories_[key].await_taking(context_.clock.now()) >= taking_patience &&
+             !shadow.has_annotation(api::annotations::refused)) {
+    // Once: such words may name a port or a time, and many pods may wait.
     KUBE_CO_TRYV(co_await writer_.report(shadow, core::refusal_words(failure)));
   }
   co_return Outcome::retry(std::move(failure));

@@ -65,8 +65,10 @@ def test_a_daemon_set_is_named_kept_off_and_rolled(story: Story) -> None:
 def test_a_daemon_set_of_an_offloaded_namespace_is_told_with_what_keeps_it_off(story: Story) -> None:
     home, liqoctl, namespace = story.consumer, Liqoctl(story.consumer), story.namespace
     home.api.create("daemonsets", namespace, daemon_set("one"))
-    agents = lambda: [pod for pod in home.pods(namespace) if pod["spec"].get("nodeName") == story.peering.node]  # noqa: E731
     try:
+
+        def nodes() -> set[str]:
+            return {pod["spec"].get("nodeName", "") for pod in home.pods(namespace)}
 
         def told() -> list[str]:
             return [one["message"] for one in home.events(namespace, "agent") if one["reason"] == "DaemonSetElsewhere"]
@@ -76,7 +78,7 @@ def test_a_daemon_set_of_an_offloaded_namespace_is_told_with_what_keeps_it_off(s
         shown = liqoctl.attempt("check")
         assert f"{namespace}/agent (cpu 10m, memory 8Mi)" in shown.out + shown.err
         liqoctl("exclude", "daemonsets", f"{namespace}/agent", "--skip-confirm")
-        wait_for(lambda: not agents(), SOON, "the pod on the virtual node to be gone")
+        wait_for(lambda: story.peering.node not in nodes(), SOON, "the pod on the virtual node to be gone")
     finally:
         home.api.delete("daemonsets", namespace, "agent")
         wait_for(lambda: not home.pods(namespace), SOON, "the pods of the DaemonSet to be gone")

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../offloading_fixture.hpp"
+#include "core/offloading/daemon_sets.hpp"
 
 namespace liqo::testing {
 namespace {
@@ -9,15 +10,16 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::string_view reason = "DaemonSetElsewhere";
 
-/// A pod that a DaemonSet has made for the virtual node; `set`: "" = it has no owner.
+/// A pod for the virtual node that a DaemonSet has made; `set`: "" = it has no owner.
 void create_agent(Offloading& world, std::string_view name, std::string_view set) {
   kube::Object pod = kube::Object::make(resources::pods, {shop, std::string(name)});
-  if (!set.empty())
-    pod.mutable_metadata()["ownerReferences"] = json::array{json::object{{"apiVersion", "apps/v1"},
-                                                                         {"kind", "DaemonSet"},
-                                                                         {"name", set},
-                                                                         {"uid", "uid-of-" + std::string(set)},
-                                                                         {"controller", true}}};
+  if (!set.empty()) {
+    if (!world.server.serves(core::daemon_sets)) world.server.serve(core::daemon_sets);
+    const kube::Object owner =
+        world.apply(core::daemon_sets, kube::Object::make(core::daemon_sets, {shop, std::string(set)}));
+    pod.mutable_metadata()["ownerReferences"] = json::array{json::object{
+        {"apiVersion", "apps/v1"}, {"kind", "DaemonSet"}, {"name", set}, {"uid", owner.uid()}, {"controller", true}}};
+  }
   pod.mutable_spec() = json::object{{"nodeName", "milan"},
                                     {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}}};
   world.apply(resources::pods, pod);
@@ -46,7 +48,8 @@ TEST_CASE("that a DaemonSet has pods on virtual nodes is told once, on the Daemo
   for (const auto& event : world.server.list(resources::events))
     if (kube::string_at(*event, {"reason"}) == reason) {
       CHECK(kube::string_at(*event, {"involvedObject", "kind"}) == "DaemonSet");
-      CHECK(kube::string_at(*event, {"involvedObject", "uid"}) == "uid-of-agent");
+      CHECK(kube::string_at(*event, {"involvedObject", "uid"}) ==
+            world.find(core::daemon_sets, {shop, "agent"})->uid());
     }
   create_agent(world, "other-1", "other");
   CHECK(world.reaches([&] { return world.events(reason).size() == 2; }));
