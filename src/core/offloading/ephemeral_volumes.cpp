@@ -1,5 +1,7 @@
 #include "core/offloading/ephemeral_volumes.hpp"
 
+#include <algorithm>
+
 #include "core/common/json_values.hpp"
 
 namespace liqo::core {
@@ -8,6 +10,14 @@ namespace json = kube::json;
 
 std::string ephemeral_claim_name(std::string_view pod, std::string_view volume) {
   return std::string(pod) + "-" + std::string(volume);
+}
+
+bool uses_claim(const kube::Object& pod, std::string_view claim) {
+  return std::ranges::any_of(kube::array_at(pod.spec(), {"volumes"}), [&](const json::value& volume) {
+    return kube::string_at(volume, {"persistentVolumeClaim", "claimName"}) == claim ||
+           (kube::find(volume, {"ephemeral"}) &&
+            ephemeral_claim_name(pod.name(), kube::string_at(volume, {"name"})) == claim);
+  });
 }
 
 kube::Result<void> name_ephemeral_claims(json::object& pod_spec, std::string_view pod, std::string_view storage_class,

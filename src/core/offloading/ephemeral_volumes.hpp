@@ -15,6 +15,9 @@ namespace liqo::core {
 /// The name of the claim that Kubernetes makes for an ephemeral volume of a pod (KEP-1698).
 std::string ephemeral_claim_name(std::string_view pod, std::string_view volume);
 
+/// Whether a volume of the pod has that claim: because the pod names it, or because it was made for the volume.
+bool uses_claim(const kube::Object& pod, std::string_view claim);
+
 /// Makes those ephemeral volumes of a remote pod spec name their claim whose claim at home has `storage_class`, the
 /// class of volumes that follow their pods. Liqo has made a claim of the same name where the pod runs, and the provider
 /// would make another one for the template. Other templates stay, and the provider makes their claims. `class_of`

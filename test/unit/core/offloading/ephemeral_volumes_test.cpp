@@ -34,4 +34,15 @@ TEST_CASE("ephemeral volumes of Liqo's class name the claim that was made for th
   CHECK(sent("[" + volume("late", R"({"storageClassName":"fast"})") + "]").contains("volumeClaimTemplate"));
 }
 
+TEST_CASE("a pod uses claims that it names, and those that were made for it") {
+  const kube::Object pod =
+      local_pod("{}", R"({"volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "named"}},
+    {"name": "data", "ephemeral": {"volumeClaimTemplate": {}}}, {"name": "other", "emptyDir": {}}, null]})");
+  CHECK(uses_claim(pod, "named"));
+  CHECK(uses_claim(pod, "web-data"));
+  CHECK_FALSE(uses_claim(pod, "web-a"));
+  CHECK_FALSE(uses_claim(pod, "web-other"));
+  CHECK_FALSE(uses_claim(pod, "data"));
+}
+
 }  // namespace liqo::core
