@@ -8,9 +8,6 @@
 namespace liqo::core {
 namespace {
 
-/// Before the namespace whose accounts a group has.
-constexpr std::string_view accounts_group = "system:serviceaccounts:";
-
 bool mounts_token_for_home(const kube::Object& local_pod, const ForgingContext& ctx) {
   return std::ranges::any_of(collect_token_requests(local_pod), [&](const TokenRequest& request) {
     return request.audience.empty() || (ctx.home_audiences && ctx.home_audiences->contains(request.audience));
@@ -31,20 +28,17 @@ MissingToken why_token_missing(const kube::Object& local_pod, const ForgingConte
 
 void add_bound_accounts(const kube::Object& binding, BoundAccounts& bound) {
   for (const kube::json::value& subject : kube::array_at(binding.tree(), {"subjects"})) {
-    const std::string_view kind = kube::string_at(subject, {"kind"}), name = kube::string_at(subject, {"name"});
-    const std::string_view said = kube::string_at(subject, {"namespace"});
+    if (kube::string_at(subject, {"kind"}) != "ServiceAccount") continue;
+    const std::string_view name = kube::string_at(subject, {"name"}), said = kube::string_at(subject, {"namespace"});
     const std::string_view ns = said.empty() ? binding.ns() : said;
-    if (kind == "ServiceAccount" && !ns.empty() && !name.empty())
-      bound.try_emplace(std::string(ns) + "/" + std::string(name), binding.name());
-    if (kind == "Group" && name.starts_with(accounts_group))
-      bound.try_emplace(std::string(name.substr(accounts_group.size())) + "/", binding.name());
+    if (!ns.empty() && !name.empty())
+      bound.try_emplace(kube::ObjectKey{std::string(ns), std::string(name)}, binding.name());
   }
 }
 
 std::string binding_of(const BoundAccounts& bound, const kube::ObjectKey& account) {
-  for (const std::string& key : {account.ns + "/" + account.name, account.ns + "/"})
-    if (const auto found = bound.find(key); found != bound.end()) return found->second;
-  return {};
+  const auto found = bound.find(account);
+  return found == bound.end() ? std::string() : found->second;
 }
 
 std::string describe_missing_token(MissingToken why, const MissedRights& missed, const ClusterPair& clusters) {

@@ -20,11 +20,10 @@ enum class MissingToken {
 };
 MissingToken why_token_missing(const kube::Object& local_pod, const ForgingContext& ctx);
 
-/// The service accounts and the groups of all accounts of a namespace that have rights, with the name of a binding that
-/// gives them: by `<namespace>/<account>`, and `<namespace>/` for the group.
-using BoundAccounts = std::map<std::string, std::string, std::less<>>;
-/// Adds the accounts that a RoleBinding or ClusterRoleBinding names. Groups of more than one namespace are left out:
-/// by default they have the right to ask what they may do, and no more.
+/// The service accounts that have rights, each with the name of a binding that gives it some.
+using BoundAccounts = std::map<kube::ObjectKey, std::string>;
+/// Adds the accounts that a RoleBinding or ClusterRoleBinding names. Groups do not count: some platforms bind the group
+/// of all accounts in each namespace.
 void add_bound_accounts(const kube::Object& binding, BoundAccounts& bound);
 /// The name of a binding that gives rights to an account; "" = there is none.
 std::string binding_of(const BoundAccounts& bound, const kube::ObjectKey& account);
