@@ -34,7 +34,8 @@ inline constexpr std::string_view names_not_resolved = "NamesNotResolved";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 /// The event on a Secret with a token of a service account that is copied as it is.
 inline constexpr std::string_view token_reflected = "TokenReflected";
-/// The event on a pod as whose account, `default`, pods elsewhere get no token although it has rights.
+/// The event about an account that has rights, and whose pods elsewhere get no token: on a pod if the account is
+/// `default`, otherwise on the NamespaceOffloading.
 inline constexpr std::string_view no_token_of_home = "NoTokenOfHome";
 inline constexpr std::string_view failed_create_pod = "FailedCreatePod";
 inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";
@@ -62,6 +63,8 @@ inline constexpr std::string_view volume_delete_failed = "VolumeFailedDelete";  
 /// reason of the condition Ready of a NamespaceOffloading.
 inline constexpr std::string_view twin_holds_data = "TwinHoldsData";
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
+/// On a DaemonSet: its pods on virtual nodes run in other clusters.
+inline constexpr std::string_view daemon_set_elsewhere = "DaemonSetElsewhere";
 /// On a NamespaceOffloading: NetworkPolicies of the namespace do not hold in the cluster of a provider.
 inline constexpr std::string_view policies_at_home = "NetworkPoliciesAtHome";
 /// On a VirtualNode: another virtual node of the same provider decides what is reflected, and what is left out of

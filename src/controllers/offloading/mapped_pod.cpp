@@ -149,6 +149,7 @@ bool MappedPod::is_still_wanted() {
 }
 
 asio::awaitable<std::optional<Outcome>> MappedPod::order() {
+  services_.daemon_sets.see(*seen_.local);
   if (const auto wait = services_.orders.wait_for_room(*seen_.local, seen_.remote_key.ns)) {
     progress_.outcome = Outcome::again_after(*wait);
     co_return std::nullopt;
@@ -162,7 +163,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
   if (!is_still_wanted()) co_return Outcome::done();
   auto ordered = co_await services_.orders.create(*seen_.local, seen_.remote_key, std::move(owner));
   if (!ordered) co_return not_ordered(std::move(ordered.error()));
-  co_await services_.default_accounts.see(*seen_.local, services_.node.forging);
+  co_await services_.missing_tokens.see(*seen_.local, services_.node.forging);
   // The new ShadowPod's event enqueues the pod. A ShadowPod that existed already may be missing in a stale cache.
   const PodTwin* twin = services_.twins.find(seen_.key.ns);
   if (twin && !twin->contains(&TwinWatch::shadows, seen_.remote_key))

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "controllers/offloading/default_accounts.hpp"
+#include "controllers/offloading/daemon_set_notices.hpp"
+#include "controllers/offloading/missing_tokens.hpp"
 #include "controllers/offloading/offloading_node.hpp"
 #include "controllers/offloading/pod_ends.hpp"
 #include "controllers/offloading/pod_orders.hpp"
@@ -32,7 +33,8 @@ class MappedPod {
   struct Services {
     OffloadingNode& node;
     PodTwins& twins;
-    DefaultAccounts& default_accounts;
+    DaemonSetNotices& daemon_sets;
+    MissingTokens& missing_tokens;
     HomeTokens& home_tokens;
     TokenSecrets& token_secrets;
     PodTokens& tokens;

@@ -85,7 +85,8 @@ class PodController {
   TwinReader reader();
 
   OffloadingNode node_;
-  DefaultAccounts default_accounts_;
+  DaemonSetNotices daemon_sets_;
+  MissingTokens missing_tokens_;
   HomeTokens home_tokens_;
   TokenSecrets token_secrets_;
   PodTokens tokens_;
