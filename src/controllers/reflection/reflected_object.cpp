@@ -4,6 +4,7 @@
 
 #include "controllers/common/pauses.hpp"
 #include "controllers/reflection/address_note.hpp"
+#include "controllers/reflection/copy_reports.hpp"
 #include "controllers/reflection/copy_writer.hpp"
 #include "controllers/reflection/narrowed_copies.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
@@ -38,7 +39,9 @@ bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annot
 
 asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
   Outcome outcome = co_await look();
-  co_return NarrowedCopies(ns_->notes(), context_.kind).with_next_try(name_, std::move(outcome), context_.clock.now());
+  const NarrowedCopies narrowed(ns_->notes(), context_.kind);
+  outcome = narrowed.with_next_try(name_, std::move(outcome), context_.clock.now());
+  co_return CopyReports(ns_->notes(), context_).with_next_look(name_, std::move(outcome));
 }
 
 asio::awaitable<Outcome> ReflectedObject::look() {
@@ -178,6 +181,10 @@ std::optional<Outcome> ReflectedObject::end_without_reading() {
     ns_->forget(name_, remote_name_);
     return Outcome::done();
   }
+  if (known && CopyReports(ns_->notes(), context_).begin_if_due(name_)) {
+    ns_->twin().copies().doubt(remote_name_);
+    known = ns_->twin().copies().find(remote_name_);
+  }
   const NarrowedCopies narrowed(ns_->notes(), context_.kind);
   if (known && known->settled_for && known->source == source_ && !narrowed.is_due(name_, context_.clock.now())) {
     const auto contest = ns_->notes().contests.find(remote_name_);
@@ -215,6 +222,8 @@ void ReflectedObject::forge() {
   if (wanted_) rule.refused = narrowed.refused_of(name_, *wanted_, context_.clock.now());
   if (rule.refused) wanted_ = core::reflection::wanted_copy(rule, *local_, ns_->twin().ns());
   if (!wanted_) ns_->notes().narrowed.erase(name_);
+  if (!wanted_) ns_->notes().copies_reported.erase(name_);
+  note_where_it_leads();
   is_wanted_ = wanted_.has_value();
   wish_ = is_wanted_ ? wanted_->annotation(api::annotations::reflected_digest) : std::string_view();
 }
@@ -293,6 +302,8 @@ asio::awaitable<Outcome> ReflectedObject::leave(bool kept) {
     source_ = *gathered;
   }
   if (remote_) settle();
+  if (remote_ && local_ && is_wanted_ && kept && ns_->is_current())
+    CopyReports(ns_->notes(), context_).see(*local_, *remote_);
   if (context_.kind.addresses && local_) {
     const bool is_ours = remote_ && is_wanted_ && kept;
     auto shown = co_await show(is_ours ? context_.kind.addresses(*remote_) : std::vector<std::string>());
@@ -356,6 +367,15 @@ void ReflectedObject::report_references() {
   if (secrets.empty() && ns_->notes().referring.erase(name_) == 0) return;
   if (!secrets.empty()) ns_->notes().referring.insert(name_);
   context_.on_references(ns_->home().ns(), name_, std::move(secrets));
+}
+
+void ReflectedObject::note_where_it_leads() {
+  if (!context_.kind.leads_to) return;
+  const std::string_view there = local_ && wanted_ ? context_.kind.leads_to(*local_) : std::string_view();
+  if (there.empty())
+    ns_->notes().leads_to.erase(name_);
+  else
+    ns_->notes().leads_to.insert_or_assign(name_, std::string(there));
 }
 
 void ReflectedObject::report_left_out() {
