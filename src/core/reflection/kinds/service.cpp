@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, 2> atomic = {"spec.selector", "spec.loadB
 bool is_type(const json::object& spec, std::string_view type) { return string_at(spec, {"type"}) == type; }
 bool is_door(const json::object& spec) { return is_type(spec, "LoadBalancer") || is_type(spec, "NodePort"); }
 bool is_headless(const json::object& spec) { return string_at(spec, {"clusterIP"}) == "None"; }
+bool has_selector(const json::object& spec) { return !kube::object_at(spec, {"selector"}).empty(); }
 
 /// Every cluster has the Service of its own API server.
 std::optional<std::string_view> never_reflected(const kube::Object& local) {
@@ -59,8 +60,10 @@ void copy_traffic_distribution(const json::object& local, json::object& spec) {
   if (!string_at(local, {"trafficDistribution"}).empty()) spec["trafficDistribution"] = "PreferClose";
 }
 
-/// A cluster with one stack refuses a Service that requires two. One with two gives both in either way.
-void soften_family_policy(json::object& spec) {
+/// A cluster with one stack refuses a Service that requires two. One with two gives both in either way. A headless
+/// Service without selector requires two by default, and gets them everywhere.
+void soften_family_policy(const json::object& local, json::object& spec) {
+  if (is_headless(local) && !has_selector(local)) return;
   if (string_at(spec, {"ipFamilyPolicy"}) == "RequireDualStack") spec["ipFamilyPolicy"] = "PreferDualStack";
 }
 
@@ -69,7 +72,7 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
       forge_copy(kube::resources::services, local, {std::string(remote_namespace), std::string(local.name())}, ctx);
   json::object& spec = copy.mutable_spec();
   copy_fields(local.spec(), spec, fields);
-  soften_family_policy(spec);
+  soften_family_policy(local.spec(), spec);
   copy_traffic_distribution(local.spec(), spec);
   spec["externalName"] = external_name_there(local, remote_namespace, ctx);
   spec["sessionAffinity"] = string_at(local.spec(), {"sessionAffinity"});
@@ -136,8 +139,6 @@ bool has_applied(const kube::Object& live, std::string_view field) {
            kube::find(manager, {"fieldsV1", "f:spec", entry});
   });
 }
-
-bool has_selector(const json::object& spec) { return !kube::object_at(spec, {"selector"}).empty(); }
 
 /// Kubernetes changes types in place, but neither a cluster IP into none nor the class of a load balancer.
 bool needs_replacement(const kube::Object& live, const kube::Object& whole, const json::object& has,

@@ -95,6 +95,8 @@ TEST_CASE("each type of Service is sent with what it needs") {
                 "externalTrafficPolicy", R"("")"},
            Case{"two IP families", R"({"ipFamilyPolicy": "RequireDualStack"})", "ipFamilyPolicy",
                 R"("PreferDualStack")"},
+           Case{"two IP families by default", R"({"clusterIP": "None", "ipFamilyPolicy": "RequireDualStack"})",
+                "ipFamilyPolicy", R"("RequireDualStack")"},
            Case{"one IP family", R"({"ipFamilyPolicy": "SingleStack"})", "ipFamilyPolicy", R"("SingleStack")"},
            Case{"families of home", R"({"ipFamilies": ["IPv6"]})", "ipFamilies", nullptr},
            Case{"a name of the namespace", R"({"type": "ExternalName", "externalName": "db.shop.svc.cluster.local"})",
