@@ -18,6 +18,21 @@ constexpr kube::Duration rest = 10s;
 
 }  // namespace
 
+void CopyReports::see_wish(const std::string& name, const kube::Object* local) {
+  if (!context_.kind.left_out) return;
+  const std::string words = local ? context_.kind.left_out(*local, context_.forging) : "";
+  const auto known = notes_.reported.find(name);
+  if (words.empty()) {
+    if (known != notes_.reported.end()) known->second.lacks = false;
+    return;
+  }
+  const kube::TimePoint now = context_.clock.now();
+  const bool was_reported =
+      known != notes_.reported.end() && (known->second.lacks || now - known->second.at < report_again_after);
+  if (!was_reported) context_.events.warning(*local, context_.kind.resource, api::reasons::address_left_out, words);
+  notes_.reported[name] = {.at = was_reported ? known->second.at : now, .lacks = true};
+}
+
 void CopyReports::see(const kube::Object& local, const kube::Object& copy) {
   if (context_.kind.notes) see_notes(local, copy);
   if (context_.kind.unserved) see_waiting(local, copy);

@@ -17,6 +17,8 @@ class CopyReports {
  public:
   CopyReports(ObjectNotes& notes, NamespaceContext& context) : notes_(notes), context_(context) {}
 
+  /// Takes the object at home of that name, and reports what its copy lacks; null = it is to have none.
+  void see_wish(const std::string& name, const kube::Object* local);
   /// Takes the copy of `local` as the provider has it now.
   void see(const kube::Object& local, const kube::Object& copy);
   /// Whether an object is to be looked at because its copy has waited for an address for long. True once: the look

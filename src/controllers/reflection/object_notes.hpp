@@ -84,6 +84,14 @@ struct ObjectNotes {
     std::erase_if(contests, [now](const auto& entry) { return entry.second.is_over(now); });
   }
 
+  /// Notes to which namespace the name in an object leads; "" = to none.
+  void note_leading(const std::string& name, std::string_view there) {
+    if (there.empty())
+      leads_to.erase(name);
+    else
+      leads_to.insert_or_assign(name, std::string(there));
+  }
+
   /// Forgets an object of which nothing is left on either side.
   void forget(const std::string& name, const std::string& remote_name) {
     reported.erase(name);

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "controllers/common/pauses.hpp"
 #include "controllers/reflection/address_note.hpp"
 #include "controllers/reflection/copy_reports.hpp"
 #include "controllers/reflection/copy_writer.hpp"
@@ -53,7 +52,7 @@ asio::awaitable<Outcome> ReflectedObject::look() {
   }
   forge();
   report_references();
-  report_left_out();
+  CopyReports(ns_->notes(), context_).see_wish(name_, is_wanted_ ? &*local_ : nullptr);
   if (auto end = end_if_as_wished()) co_return std::move(*end);
   // A copy that is to be immutable needs a read: an apply on another owner's object would make that immutable, and
   // CopyWriter::give_back() could not undo it.
@@ -223,7 +222,8 @@ void ReflectedObject::forge() {
   if (rule.refused) wanted_ = core::reflection::wanted_copy(rule, *local_, ns_->twin().ns());
   if (!wanted_) ns_->notes().narrowed.erase(name_);
   if (!wanted_) ns_->notes().copies_reported.erase(name_);
-  note_where_it_leads();
+  if (context_.kind.leads_to)
+    ns_->notes().note_leading(name_, wanted_ ? context_.kind.leads_to(*local_) : std::string_view());
   is_wanted_ = wanted_.has_value();
   wish_ = is_wanted_ ? wanted_->annotation(api::annotations::reflected_digest) : std::string_view();
 }
@@ -367,31 +367,6 @@ void ReflectedObject::report_references() {
   if (secrets.empty() && ns_->notes().referring.erase(name_) == 0) return;
   if (!secrets.empty()) ns_->notes().referring.insert(name_);
   context_.on_references(ns_->home().ns(), name_, std::move(secrets));
-}
-
-void ReflectedObject::note_where_it_leads() {
-  if (!context_.kind.leads_to) return;
-  const std::string_view there = local_ && wanted_ ? context_.kind.leads_to(*local_) : std::string_view();
-  if (there.empty())
-    ns_->notes().leads_to.erase(name_);
-  else
-    ns_->notes().leads_to.insert_or_assign(name_, std::string(there));
-}
-
-void ReflectedObject::report_left_out() {
-  if (!context_.kind.left_out) return;
-  std::string words = is_wanted_ ? context_.kind.left_out(*local_, context_.forging) : "";
-  auto& reported = ns_->notes().reported;
-  const auto known = reported.find(name_);
-  if (words.empty()) {
-    if (known != reported.end()) known->second.lacks = false;
-    return;
-  }
-  const kube::TimePoint now = context_.clock.now();
-  const bool was_reported =
-      known != reported.end() && (known->second.lacks || now - known->second.at < report_again_after);
-  if (!was_reported) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
-  reported[name_] = {.at = was_reported ? known->second.at : now, .lacks = true};
 }
 
 void ReflectedObject::report_copied(const kube::Object& local) {

@@ -1,4 +1,4 @@
-// What whoever uses a Service or an Ingress has to know about its copy, as the provider has stored that.
+// Notes for whoever uses a Service or an Ingress on its copy, as the provider has stored that.
 // Tested by test/unit/core/reflection/copy_notes_test.cpp.
 #pragma once
 

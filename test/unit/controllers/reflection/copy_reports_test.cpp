@@ -1,4 +1,4 @@
-// What is reported of copies as a provider stores them, and names that lead to other namespaces.
+// Reports about copies as a provider stores them, and names that lead to other namespaces.
 #include "controllers/reflection/copy_reports.hpp"
 
 #include <map>

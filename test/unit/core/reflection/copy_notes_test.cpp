@@ -1,4 +1,4 @@
-// What is reported of the copies of Services and Ingresses.
+// Notes on the copies of Services and Ingresses.
 #include "core/reflection/copy_notes.hpp"
 
 #include "objects.hpp"
