@@ -55,7 +55,7 @@ std::string external_name_there(const kube::Object& service, std::string_view re
 std::string describe_lost_name(const kube::Object& service, const core::ForgingContext& ctx) {
   const std::string_view ns = leads_to(service);
   if (ns.empty() || !twin_of(ns, ctx).empty()) return {};
-  return "externalName " + kube::in_quotes(name_of(service), max_name) + " leads nowhere in cluster " +
+  return "externalName " + kube::in_quotes(name_of(service), max_name) + " does not lead here from cluster " +
          ctx.clusters.remote + ", because namespace " + std::string(ns) + " is not offloaded to it: offload it, too";
 }
 
