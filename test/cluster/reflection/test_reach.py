@@ -126,7 +126,7 @@ def test_no_pod_of_anybody_else_and_no_node_is_reached_so(pair: Pair) -> None:
     stays(lambda: pair.leads_to() == [], 3, "the Service without the address of somebody else")
 
 
-@pytest.mark.refusals("a name that leads nowhere at the provider is refused there")
+@pytest.mark.refusals("a name of a namespace that has no twin is refused by the provider")
 def test_what_a_copy_does_in_another_way_is_told_where_the_object_is(pair: Pair) -> None:
     def serve(name: str, **spec: Any) -> None:
         metadata = {"name": name}
@@ -158,12 +158,12 @@ def test_what_a_copy_does_in_another_way_is_told_where_the_object_is(pair: Pair)
     # Names get the twin of their namespace, as soon as there is one.
     alias = f"pg.{TWIN}.svc.cluster.local"
     wait_for(lambda: spec_of("alias")["externalName"] == alias, SOON, "the name of the own namespace")
-    words = wait_for(lambda: about("other", "AddressLeftOut"), SOON, "the name that leads nowhere to be told")
+    words = wait_for(lambda: about("other", "AddressLeftOut"), SOON, "the lost name to be told")
     assert "namespace bank is not offloaded" in words, words
     pair.home.cluster.namespace("bank")
     pair.home.liqoctl("offload", "namespace", "bank", "--pod-offloading-strategy", "Remote")
     alias = "db.bank-bari.svc.cluster.local"
-    wait_for(lambda: spec_of("other")["externalName"] == alias, SOON, "the name to follow the twin")
+    wait_for(lambda: spec_of("other")["externalName"] == alias, 2 * SOON, "the name to follow the twin")
     pair.home.api.delete("services", "shop", "other")
     wait_for(lambda: pair.away.api.find("services", TWIN, "other") is None, SOON, "its copy to go")
     pair.home.liqoctl("unoffload", "namespace", "bank", "--skip-confirm")

@@ -69,10 +69,9 @@ TEST_CASE("a name of the cluster's DNS gets the twin of its namespace, and witho
     CHECK(describe_lost_name(service, ctx).empty() == std::string_view(c.leads_to).empty());
   }
   ctx.twins = &twins;
-  CHECK(
-      describe_lost_name(leading("pg.other.svc"), ctx) ==
-      "externalName \"pg.other.svc\" leads nowhere in cluster remote-cluster, because namespace other is not offloaded "
-      "to it: offload it, too");
+  CHECK(describe_lost_name(leading("pg.other.svc"), ctx) ==
+        "externalName \"pg.other.svc\" does not lead here from cluster remote-cluster, because namespace other is not "
+        "offloaded to it: offload it, too");
   // The field is unused in a Service of another type.
   CHECK(external_name_there(leading("pg.bank.svc", "ClusterIP"), "shop-r", ctx) == "pg.bank.svc");
   CHECK(leads_to(leading("pg.bank.svc", "ClusterIP")).empty());
