@@ -90,7 +90,12 @@ inline constexpr std::string_view budgets_not_held = "DisruptionBudgetsNotHeld";
 inline constexpr std::string_view disruption_lent = "DisruptionLent";
 /// On a twin namespace and a Node: copies of PodDisruptionBudgets have held its drain for as long as they may.
 inline constexpr std::string_view budgets_lifted = "DisruptionBudgetsLifted";
-inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
+/// On a pod, a Service or a ShadowEndpointSlice.
+inline constexpr std::string_view address_left_out = "AddressLeftOut";
+/// On a Service or an Ingress: its copy works in another way at the provider.
+inline constexpr std::string_view copy_differs = "CopyDiffers";
+/// On a Service or an Ingress: its copy waits for an address in vain.
+inline constexpr std::string_view no_remote_address = "NoRemoteAddress";
 // Reasons of the condition NetworkConfigurationStatus of a ForeignCluster; the last one is also that of an Event.
 inline constexpr std::string_view pod_addresses_undeclared = "PodAddressesUndeclared";
 inline constexpr std::string_view pod_addresses_invalid = "PodAddressesInvalid";

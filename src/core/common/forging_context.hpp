@@ -1,6 +1,7 @@
 // The context of forging, beside the object itself: the two clusters and the settings of the virtual node.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -62,6 +63,8 @@ struct ForgingContext {
   /// For reflected EndpointSlices; outlives this context. Null = they are not reflected.
   const reflection::HomeEndpoints* endpoints = nullptr;
   std::string load_balancer_class;  ///< the provider's class for reflected Services of type LoadBalancer; "" = none
+  /// The twin of each namespace that is reflected to the provider; outlives this context. Null = they are not known.
+  const std::map<std::string, std::string>* twins = nullptr;
   /// Pods at the provider resolve the names of home, with the namespaces of home in them.
   bool knows_home_names = false;
 };

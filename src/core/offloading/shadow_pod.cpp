@@ -112,12 +112,35 @@ void drop_doubles(json::object& annotations, const json::object& reads) {
   annotations = std::move(kept);
 }
 
+std::string describe_wrong_name(const ForgingContext& ctx) {
+  return "kubernetes.default leads this pod to the API server of cluster " + ctx.clusters.remote +
+         ", which refuses its token of cluster " + ctx.clusters.local +
+         ": have it use KUBERNETES_SERVICE_HOST, or give liqod an IP address as --home-api-server-host and 443 as "
+         "--home-api-server-port, for kubernetes.default.svc";
+}
+
+/// An address of a port on a node of home. Every node has the loopback addresses, and those that mean all.
+bool is_of_node(std::string_view host_ip) {
+  return !host_ip.empty() && !host_ip.starts_with("127.") && host_ip != "0.0.0.0" && host_ip != "::" &&
+         host_ip != "::1";
+}
+
+/// Ports of the node that are bound to an address which the provider's nodes do not have.
+bool binds_to_home(const json::object& spec) {
+  for (std::string_view list : {"containers", "initContainers"})
+    for (const json::value& container : kube::array_at(spec, {list}))
+      for (const json::value& port : kube::array_at(container, {"ports"}))
+        if (kube::int_at(port, {"hostPort"}) > 0 && is_of_node(kube::string_at(port, {"hostIP"}))) return true;
+  return false;
+}
+
 std::vector<std::string> dropped_fields(const json::object& local_spec, const json::object& sent_spec,
                                         bool host_ports_cleared) {
   std::vector<std::string> dropped;
   for (std::string_view field : {"hostNetwork", "hostPID", "hostIPC"})
     if (kube::bool_at(local_spec, {field})) dropped.emplace_back(field);
   if (host_ports_cleared) dropped.emplace_back("hostPort");
+  if (binds_to_home(sent_spec)) dropped.emplace_back("hostPort with a hostIP of home");
   std::ranges::move(unsent_fields(local_spec, sent_spec), std::back_inserter(dropped));
   return dropped;
 }
@@ -163,8 +186,9 @@ ApiServerSupport api_server_support_of(const kube::Object& local_pod, const Forg
 
 std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens) {
   const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
-  if (asked == "disabled" || asked == "remote" || knows_home_api_server(ctx)) return {};
-  if (!wants_home_api_server(local_pod, ctx)) return {};
+  if (asked == "disabled" || asked == "remote" || !wants_home_api_server(local_pod, ctx)) return {};
+  if (knows_home_api_server(ctx))
+    return has_tokens && asks_provider_by_name(local_pod, ctx) ? describe_wrong_name(ctx) : std::string();
   if (std::ranges::all_of(collect_token_requests(local_pod),
                           [&](const TokenRequest& request) { return is_other_audience(request.audience, ctx); }))
     return {};
@@ -197,7 +221,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   if (support == ApiServerSupport::token_api) {
     name_home_root_ca(spec, ctx);
     adapt_environment(spec, ctx);
-    adapt_host_aliases(spec, ctx);
+    adapt_host_aliases(spec, local_pod, ctx);
   }
   adapt_reads(spec, local_pod, remote_namespace, ctx);
   const json::object reads = forge_reads(local_pod, spec);

@@ -268,7 +268,8 @@ TEST_CASE(
   world.pass(30s);
   create_robot(world, "late");
   CHECK(world.reaches([&] {
-    return aliases("late") == R"([{"ip":"10.70.0.1","hostnames":["kubernetes.default","kubernetes.default.svc"]}])";
+    return aliases("late") == R"([{"ip":"10.70.0.1","hostnames":["kubernetes.default","kubernetes.default.svc",)"
+                              R"("kubernetes.default.svc.cluster.local"]}])";
   }));
   CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "late-token").has_value(); }));
 }
