@@ -47,6 +47,7 @@ virtual-storage-class-name: value storage.virtualStorageClassName
 storage-namespace: value storage.storageNamespace
 apiserver-support: value apiServer.support
 audience-tokens: value apiServer.audienceTokens
+trust-bundles: value offloading.trustBundles
 home-api-server-host: value apiServer.hostForPods
 home-api-server-port: value apiServer.portForPods
 webhook-client-ca-file: value webhook.clientCAConfigMap

@@ -157,6 +157,9 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
   if (auto end = co_await refuse_hopeless()) co_return std::move(*end);
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
   auto owner = co_await services_.orders.owner_in(seen_.remote_key.ns);
+  KUBE_CO_TRY(trust_wait, co_await services_.trust.prepare(*seen_.local, seen_.remote_key.ns));
+  if (trust_wait) co_return Outcome::again_after(*trust_wait);
+  if (!is_still_wanted()) co_return Outcome::done();
   KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, {}));
   // Tokens take a while. A change meanwhile enqueues the pod.
   if (!is_still_wanted()) co_return Outcome::done();
@@ -232,7 +235,18 @@ asio::awaitable<kube::Result<void>> MappedPod::keep() {
     if (const auto left = memory().refused.resize_left(now())) progress_.resize_left = left;
   }
   if (!seen_.mounted.empty()) co_await keep_tokens();
+  co_await keep_trust();
   co_return kube::Result<void>();
+}
+
+asio::awaitable<void> MappedPod::keep_trust() {
+  auto look = co_await services_.trust.keep(*seen_.local, *seen_.shadow);
+  // A running pod goes on with the bundles that it has.
+  if (!look) {
+    if (!progress_.outcome.failure()) progress_.outcome = Outcome::retry(std::move(look.error()));
+  } else if (*look) {
+    progress_.outcome = sooner(progress_.outcome, **look);
+  }
 }
 
 asio::awaitable<void> MappedPod::keep_tokens() {
@@ -350,8 +364,8 @@ std::optional<Outcome> MappedPod::status_waits() {
   const kube::TimePoint at = now();
   if (!pod.remote_seen_at) pod.remote_seen_at = at;
   auto left = core::status_may_wait(*seen_.local, *seen_.remote, at - *pod.remote_seen_at);
-  const bool may_wait =
-      progress_.ephemeral_refusal.empty() && progress_.resize_refusal.words.empty() && !progress_.outcome.failure();
+  const bool may_wait = progress_.ephemeral_refusal.empty() && progress_.resize_refusal.words.empty() &&
+                        !progress_.outcome.failure() && !services_.trust.is_waiting(seen_.key);
   if (may_wait && left == 0ms && !services_.node.budget.best_effort.try_take()) left = core::starting_time;
   if (!may_wait || left <= 0ms) return std::nullopt;
   return sooner(progress_.outcome, *left);

@@ -16,6 +16,7 @@
 #include "controllers/offloading/pods_without_room.hpp"
 #include "controllers/offloading/refused_pods.hpp"
 #include "controllers/offloading/token_secrets.hpp"
+#include "controllers/offloading/trust_copies.hpp"
 #include "controllers/offloading/unmapped_pods.hpp"
 #include "core/offloading/pod_plan.hpp"
 
@@ -36,6 +37,7 @@ class MappedPod {
     HomeTokens& home_tokens;
     TokenSecrets& token_secrets;
     PodTokens& tokens;
+    TrustCopies& trust;
     PodWarnings& warnings;
     PodStatusWriter& statuses;
     PodsWithoutRoom& room;
@@ -95,6 +97,8 @@ class MappedPod {
   asio::awaitable<void> keep_size();
   /// Renews the tokens that the ShadowPod mounts.
   asio::awaitable<void> keep_tokens();
+  /// Brings the trust bundles that the ShadowPod mounts up to date.
+  asio::awaitable<void> keep_trust();
   /// Carries out a plan that ends the pod, on one side or on both.
   asio::awaitable<kube::Result<void>> end(const core::PodAction& plan);
   asio::awaitable<kube::Result<void>> refuse_foreign(const core::pod_action::RefuseForeign& action);

@@ -22,6 +22,7 @@
 #include "controllers/offloading/pod_warnings.hpp"
 #include "controllers/offloading/pods_without_room.hpp"
 #include "controllers/offloading/refused_pods.hpp"
+#include "controllers/offloading/trust_copies.hpp"
 #include "controllers/offloading/unmapped_pods.hpp"
 #include "core/namespaces/namespace_mapping.hpp"
 
@@ -91,6 +92,7 @@ class PodController {
   PodTokens tokens_;
   PodWarnings warnings_;
   PodTwins twins_;
+  TrustCopies trust_;
   PodStatusWriter statuses_;
   RefusedPods refused_;
   PodsWithoutRoom room_;

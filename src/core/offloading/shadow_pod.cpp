@@ -16,6 +16,7 @@
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
 #include "core/offloading/token_audiences.hpp"
+#include "core/offloading/trust_bundles.hpp"
 #include "core/policy/key_table.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -199,6 +200,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
     adapt_environment(spec, ctx);
     adapt_host_aliases(spec, ctx);
   }
+  adapt_trust_bundles(spec, local_pod, ctx);
   adapt_reads(spec, local_pod, remote_namespace, ctx);
   const json::object reads = forge_reads(local_pod, spec);
   if (std::string refusal = refuse_reads(reads); !refusal.empty())
@@ -219,7 +221,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
                                                       {std::string(remote_namespace), std::string(local_pod.name())}),
                          .dropped_fields = dropped_fields(local_spec, spec, host_ports_cleared),
-                         .foreign_fields = foreign_fields(local_spec),
+                         .foreign_fields = foreign_fields(local_pod, ctx),
                          .read_namespace = describe_read_namespace(local_pod, remote_namespace, ctx)};
   if (std::string tokens = unsent_tokens(local_pod, ctx); !tokens.empty())
     forged.dropped_fields.push_back(std::move(tokens));

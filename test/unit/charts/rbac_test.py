@@ -81,6 +81,7 @@ RIGHTS = {
         ("core.liqo.io", "foreignclusters"): FULL,
         ("core.liqo.io", "foreignclusters/status"): WRITE,
         ("ipam.liqo.io", "ips"): READ,
+        ("certificates.k8s.io", "clustertrustbundles"): READ,
         ("certificates.k8s.io", "certificatesigningrequests"): READ | {"create", "delete"},
         ("certificates.k8s.io", "certificatesigningrequests/approval"): {"update"},
         ("certificates.k8s.io", "signers"): {"approve"},
