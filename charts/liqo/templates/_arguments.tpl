@@ -48,6 +48,7 @@ storage-namespace: value storage.storageNamespace
 apiserver-support: value apiServer.support
 audience-tokens: value apiServer.audienceTokens
 trust-bundles: value offloading.trustBundles
+pod-certificates: value offloading.podCertificates
 home-api-server-host: value apiServer.hostForPods
 home-api-server-port: value apiServer.portForPods
 webhook-client-ca-file: value webhook.clientCAConfigMap

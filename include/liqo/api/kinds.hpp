@@ -47,6 +47,8 @@ inline constexpr kube::Resource trust_bundles{"certificates.k8s.io", "v1", "clus
 /// The same in Kubernetes before 1.37, where it is off unless somebody switches it on.
 inline constexpr kube::Resource trust_bundles_beta{"certificates.k8s.io", "v1beta1", "clustertrustbundles",
                                                    "ClusterTrustBundle", false};
+inline constexpr kube::Resource pod_certificate_requests{"certificates.k8s.io", "v1", "podcertificaterequests",
+                                                         "PodCertificateRequest"};
 inline constexpr kube::Resource claims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
 inline constexpr kube::Resource volumes{"", "v1", "persistentvolumes", "PersistentVolume", false};
 inline constexpr kube::Resource storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};

@@ -34,6 +34,8 @@ inline constexpr std::string_view names_not_resolved = "NamesNotResolved";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 /// The event on a pod that waits for trust bundles which home does not have, or gets those of its provider.
 inline constexpr std::string_view no_trust_bundle = "NoTrustBundleOfHome";
+/// The event on a pod that has no certificate, or a certificate that is not renewed.
+inline constexpr std::string_view no_certificate = "NoCertificateOfHome";
 /// The event on a Secret with a token of a service account that is copied as it is.
 inline constexpr std::string_view token_reflected = "TokenReflected";
 /// The event on a pod as whose account, `default`, pods elsewhere get no token although it has rights.

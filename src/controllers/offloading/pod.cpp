@@ -28,6 +28,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
                  .changed = [this](const kube::ObjectKey& key) { node_.enqueue(key); }}),
       twins_(node_, tokens_),
       trust_(node_, twins_),
+      certificates_(node_, tokens_),
       statuses_(node_),
       refused_(node_),
       room_(node_),
@@ -42,6 +43,7 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
                 .token_secrets = token_secrets_,
                 .tokens = tokens_,
                 .trust = trust_,
+                .certificates = certificates_,
                 .warnings = warnings_,
                 .statuses = statuses_,
                 .room = room_,
@@ -128,7 +130,10 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
   const PodTwin* twin = twins_.find(key.ns);
   const bool is_here = node_.local_pods->store().contains(key);
   if (!twin) refused_.left(key);
-  if (!is_here) trust_.leave(key);
+  if (!is_here) {
+    trust_.leave(key);
+    certificates_.forget(key);
+  }
   // A twin without pods rests. Once its caches are woken and complete, they enqueue the pod.
   if (twin && is_here) node_.provider.twins.wake(*twin->watch);
   if (twin && !twin->has_synced()) {

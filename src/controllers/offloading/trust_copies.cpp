@@ -104,8 +104,17 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TrustCopies::bring(
   if (user.uid != local.uid()) user = {.uid = std::string(local.uid())};
   user.copy = key.name;
   Watched& twin = watch(std::string(local.ns()), key.ns);
-  // Its completion enqueues the pod, too.
-  if (!twin.copies->has_synced()) co_return std::optional<kube::Duration>(unknown_pause);
+  if (!twin.copies->has_synced()) {
+    const auto& trouble = twin.copies->trouble();
+    if (!trouble || !trouble->is_forbidden()) co_return std::optional<kube::Duration>(unknown_pause);
+    // The pod waits there, and its completion enqueues the pod.
+    user.is_waiting = true;
+    tell(local, "cluster " + node_.cluster() +
+                    " does not let this cluster watch ConfigMaps, by which trust bundles reach "
+                    "this pod: " +
+                    kube::one_line(core::refusal_words(*trouble), core::max_refusal));
+    co_return std::optional<kube::Duration>(refused_pause);
+  }
   auto known = twin.copies->find(key);
   const bool is_looked_at = known && !known->is_deleting() && user.version == known->resource_version();
   if (is_looked_at && user.changes == home_.changes()) co_return std::nullopt;
@@ -186,7 +195,9 @@ asio::awaitable<kube::Result<kube::Object>> TrustCopies::send(kube::Object wante
                                                  {.field_manager = api::reflection_manager});
   wanted.mutable_metadata()["uid"] = known->uid();
   wanted.mutable_metadata()["resourceVersion"] = known->resource_version();
-  co_return co_await node_.provider.api.apply(kube::resources::config_maps, wanted, api::reflection_manager);
+  // An apply would leave bundles that are gone.
+  co_return co_await node_.provider.api.replace(kube::resources::config_maps, wanted,
+                                                {.field_manager = api::reflection_manager});
 }
 
 void TrustCopies::leave(const kube::ObjectKey& local) {
@@ -197,6 +208,13 @@ void TrustCopies::leave(const kube::ObjectKey& local) {
     twin->second.unused_since.try_emplace(user->second.copy, node_.context.clock.now());
   users_.erase(user);
   node_.enqueue_after({local.ns, {}}, unused_for);
+}
+
+void TrustCopies::see_mapping() {
+  std::erase_if(watched_, [this](const auto& watched) {
+    const PodTwin* twin = twins_.find(watched.first);
+    return !twin || twin->remote != watched.second.remote;
+  });
 }
 
 std::set<std::string> TrustCopies::used_names(const std::string& local) {
@@ -239,16 +257,27 @@ asio::awaitable<kube::Result<void>> TrustCopies::sweep(std::string local_namespa
   }
   if (is_waiting) node_.enqueue_after({local_namespace, {}}, unused_for);
   for (const kube::Object& copy : unused) {
-    KUBE_CO_TRYV(co_await kube::remove_object(
-        node_.provider.api, kube::resources::config_maps, copy.key(),
-        {.options = {.uid = std::string(copy.uid())}, .phase = "removing a ConfigMap with trust bundles"}));
-    if (Watched* after = find(local_namespace, copy.ns())) {
-      after->unused_since.erase(std::string(copy.name()));
-      after->copies->observe_gone(copy.key(), copy.uid());
-    }
-    refused_.erase(copy.key());
+    KUBE_CO_TRYV(co_await remove(local_namespace, copy));
   }
   rest(local_namespace);
+  co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<void>> TrustCopies::remove(const std::string& local, const kube::Object& copy) {
+  auto removed = co_await kube::remove_object(
+      node_.provider.api, kube::resources::config_maps, copy.key(),
+      {.options = {.uid = std::string(copy.uid())}, .phase = "removing a ConfigMap with trust bundles"});
+  if (!removed && !removed.error().is_permanent()) co_return std::unexpected(std::move(removed.error()));
+  Watched* twin = find(local, copy.ns());
+  if (twin && removed) {
+    twin->unused_since.erase(std::string(copy.name()));
+    twin->copies->observe_gone(copy.key(), copy.uid());
+  } else if (twin) {
+    // It is harmless, and goes with the twin at the latest.
+    twin->unused_since[std::string(copy.name())] = node_.context.clock.now() + refused_pause - unused_for;
+    node_.enqueue_after({local, {}}, refused_pause);
+  }
+  refused_.erase(copy.key());
   co_return kube::Result<void>();
 }
 

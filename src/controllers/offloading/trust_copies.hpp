@@ -42,6 +42,8 @@ class TrustCopies {
   bool is_waiting(const kube::ObjectKey& local) const;
   /// The pod is gone.
   void leave(const kube::ObjectKey& local);
+  /// Ends the watches of twins that are gone. To be called when the mapping of namespaces has changed.
+  void see_mapping();
   /// Removes what no pod in the twin of the namespace has mounted for a while.
   asio::awaitable<kube::Result<void>> sweep(std::string local_namespace);
 
@@ -78,6 +80,7 @@ class TrustCopies {
   asio::awaitable<kube::Result<void>> write(const kube::Object& local, kube::Object wanted,
                                             std::optional<kube::Object> known);
   asio::awaitable<kube::Result<kube::Object>> send(kube::Object wanted, std::optional<kube::Object> known);
+  asio::awaitable<kube::Result<void>> remove(const std::string& local, const kube::Object& copy);
   /// Ends the watch of a twin in which there is nothing left.
   void rest(const std::string& local);
   /// The names that pods of any virtual node mount in the twin of the namespace.

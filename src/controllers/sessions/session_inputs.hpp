@@ -24,6 +24,7 @@ struct SessionInputs {
   bool withholds_tokens;                         ///< for the API server here
   bool withholds_audience_tokens;                ///< with another audience
   bool withholds_trust;                          ///< its pods get the trust bundles of the provider
+  bool withholds_certificates;                   ///< its pods get those of signers of the provider
   std::string credentials;                       ///< a digest of the Secret
   std::string digest;                            ///< of the VirtualNode and the other inputs
 };
@@ -62,6 +63,7 @@ class SessionInputsReader {
     /// Which tokens the VkOptionsTemplate withholds, and why, as it was reported; "" = none.
     std::string tokens_withheld;
     bool withholds_tokens = false, withholds_audience_tokens = false, withholds_trust = false;
+    bool withholds_certificates = false;
   };
   /// Reads the VkOptionsTemplate into the entry. Returns what is missing if it is not known.
   std::optional<MissingInputs> read_options(const kube::Object& virtual_node, Entry& entry, bool has_session);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/offloading/lost_fields.hpp"
+#include "core/offloading/pod_certificates.hpp"
 #include "core/offloading/pod_reads.hpp"
 #include "core/offloading/trust_bundles.hpp"
 #include "kube/base/text.hpp"
@@ -51,7 +52,8 @@ std::vector<std::string> unsent_fields(const json::object& local_spec, const jso
 }
 
 std::vector<std::string> foreign_fields(const kube::Object& local_pod, const ForgingContext& ctx) {
-  std::vector<std::string> foreign, sources_of_others{"podCertificate"};
+  std::vector<std::string> foreign, sources_of_others;
+  if (!gets_certificates(local_pod, ctx)) sources_of_others.emplace_back("podCertificate");
   if (!gets_home_trust(local_pod, ctx) && !reads_of_provider(local_pod))
     sources_of_others.emplace_back("clusterTrustBundle");
   const json::array& volumes = kube::array_at(local_pod.spec(), {"volumes"});

@@ -12,6 +12,7 @@
 #include "core/offloading/home_root_ca.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "core/offloading/placement_wishes.hpp"
+#include "core/offloading/pod_certificates.hpp"
 #include "core/offloading/pod_reads.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
@@ -194,6 +195,8 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   const ApiServerSupport support = api_server_support_of(local_pod, ctx);
   if (std::string why = excess_of_tokens(local_pod, ctx); !why.empty())
     return kube::fail(kube::Errc::invalid_input, std::move(why));
+  if (std::string why = excess_of_certificates(local_pod, ctx); !why.empty())
+    return kube::fail(kube::Errc::invalid_input, std::move(why));
   if (support != ApiServerSupport::remote) adapt_volumes(spec, local_pod, ctx);
   if (support == ApiServerSupport::token_api) {
     name_home_root_ca(spec, ctx);
@@ -201,6 +204,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
     adapt_host_aliases(spec, ctx);
   }
   adapt_trust_bundles(spec, local_pod, ctx);
+  adapt_certificates(spec, local_pod, ctx);
   adapt_reads(spec, local_pod, remote_namespace, ctx);
   const json::object reads = forge_reads(local_pod, spec);
   if (std::string refusal = refuse_reads(reads); !refusal.empty())

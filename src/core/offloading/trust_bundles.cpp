@@ -6,8 +6,8 @@
 #include "core/common/digest.hpp"
 #include "core/common/json_values.hpp"
 #include "core/common/meta.hpp"
+#include "core/offloading/certificate_texts.hpp"
 #include "core/offloading/pod_reads.hpp"
-#include "kube/base/base64.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
@@ -22,8 +22,6 @@ constexpr std::string_view copy_prefix = "trust-of-home-";
 /// Hex digits of a digest that no two sources of a pod, or pods of a twin, have in common.
 constexpr std::size_t digits = 24;
 constexpr std::size_t max_named = 4, max_shown = 80;
-/// Columns of PEM, as Go writes it.
-constexpr std::size_t pem_columns = 64;
 
 TrustSource source_of(const json::object& projection) {
   TrustSource source{.key = {},
@@ -49,23 +47,6 @@ bool meets(const json::object& labels, const json::value& expression) {
   if (op == "NotIn") return !is_listed;
   if (op == "Exists") return label != nullptr;
   return op == "DoesNotExist" && !label;
-}
-
-/// Adds what the PEM blocks of a text hold.
-void collect_anchors(std::string_view text, std::set<std::string>& anchors) {
-  constexpr std::string_view begin = "-----BEGIN ", end = "-----END ", dashes = "-----";
-  for (std::size_t at = text.find(begin); at != std::string_view::npos; at = text.find(begin)) {
-    text.remove_prefix(at + begin.size());
-    const std::size_t after = text.find(dashes);
-    if (after == std::string_view::npos) return;
-    const std::string closing = std::string(end) + std::string(text.substr(0, after)) + std::string(dashes);
-    const std::string_view rest = text.substr(after + dashes.size());
-    const std::size_t closes = rest.find(closing);
-    if (closes == std::string_view::npos) continue;
-    if (auto block = kube::decode_base64(rest.substr(0, closes)); block && !block->empty())
-      anchors.insert(std::move(*block));
-    text = rest.substr(closes + closing.size());
-  }
 }
 
 std::string in_words(const TrustSource& source) {
@@ -146,15 +127,9 @@ bool selects(const TrustSource& source, const kube::Object& bundle) {
 
 std::string merge_anchors(std::span<const std::string> texts) {
   std::set<std::string> anchors;
-  for (const std::string& text : texts) collect_anchors(text, anchors);
-  std::string merged;
-  for (const std::string& anchor : anchors) {
-    const std::string encoded = kube::encode_base64(anchor);
-    merged += "-----BEGIN CERTIFICATE-----\n";
-    for (std::size_t at = 0; at < encoded.size(); at += pem_columns) merged += encoded.substr(at, pem_columns) + "\n";
-    merged += "-----END CERTIFICATE-----\n";
-  }
-  return merged;
+  for (const std::string& text : texts)
+    for (std::string& anchor : read_certificates(text)) anchors.insert(std::move(anchor));
+  return write_certificates({anchors.begin(), anchors.end()});
 }
 
 std::size_t TrustTexts::bytes() const {

@@ -73,7 +73,7 @@ std::string_view kind_of_option(std::string_view argument) {
 /// The options that are followed, or reported together with their value.
 bool is_known_option(std::string_view argument) {
   constexpr std::string_view known[] = {"--audience-tokens", "--enable-apiserver-support", "--disable-ip-reflection",
-                                        "--enable-storage", "--trust-bundles"};
+                                        "--enable-storage",  "--pod-certificates",         "--trust-bundles"};
   const std::string_view option = argument.substr(0, argument.find('='));
   return !kind_of_option(argument).empty() || std::ranges::find(known, option) != std::end(known);
 }
@@ -261,8 +261,8 @@ std::string why_audience_tokens_withheld(const kube::Object& options_template) {
                           : "--audience-tokens is " + kube::in_quotes(*said) + " and neither always nor never";
 }
 
-bool withholds_trust_bundles(const kube::Object& options_template) {
-  const auto said = value_of(api::VkOptionsTemplate(options_template).extra_args(), "--trust-bundles");
+bool leaves_to_provider(const kube::Object& options_template, const std::string& option) {
+  const auto said = value_of(api::VkOptionsTemplate(options_template).extra_args(), option);
   return said && *said != "home";
 }
 

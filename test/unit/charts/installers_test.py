@@ -68,7 +68,7 @@ VALUES = {
     "numbers": {"offloading": {"defaultNodeResources": {"cpu": 0.5, "memory": 17179869184, "pods": 1500000}}},
     "devices": {"offloading": {"defaultNodeResources": {"nvidia.com/gpu": "2", "ephemeral-storage": None}}},
     "a share": {"offloading": {"sharingPercentage": 50}},
-    "trust of providers": {"offloading": {"trustBundles": "provider"}},
+    "trust of providers": {"offloading": {"trustBundles": "provider", "podCertificates": "provider"}},
     "no share": {"offloading": {"sharingPercentage": 0}},
     "namespaces by label": {"offloading": {"namespaces": {"selector": "team in (ml, ai),!private"}}},
     "namespaces by label, elsewhere": {

@@ -112,6 +112,7 @@ RIGHTS = {
     "liqod-api-servers-role.yaml": {("discovery.k8s.io", "endpointslices"): {"get"}},
     "liqod-offloaded-clusterrole.yaml": {
         ("", "secrets"): {"get", "list"},
+        ("certificates.k8s.io", "podcertificaterequests"): {"get", "list", "create"},
         ("", "services"): {"patch"},
         ("networking.k8s.io", "ingresses"): {"patch"},
     },

@@ -42,6 +42,7 @@ constexpr Shown in_arguments[] = {
     {"--trusted-ca", Form::given, "apiServer.trustedCA"},
     {"--audience-tokens=", Form::text, "apiServer.audienceTokens"},
     {"--trust-bundles=", Form::text, "offloading.trustBundles"},
+    {"--pod-certificates=", Form::text, "offloading.podCertificates"},
     {"--home-api-server-host=", Form::text, "apiServer.hostForPods"},
     {"--tls-compatibility-mode", Form::given, "authentication.tlsCompatibilityMode"},
     {"--disable-ip-reflection", Form::not_given, "networking.reflectIPs"},

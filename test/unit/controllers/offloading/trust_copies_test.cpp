@@ -138,6 +138,9 @@ TEST_CASE("a pod waits in the provider for a trust bundle that home does not hav
 
   world.apply(kinds::trust_bundles, bundle("ca", pem("YQ==")));
   CHECK(world.reaches([&] { return world.text_for(web) == pem("YQ=="); }, 5s));
+  // What home does not trust any more is not there either.
+  REQUIRE(world.server.remove(kinds::trust_bundles, {"", "ca"}, {}, "user").has_value());
+  CHECK(world.reaches([&] { return world.text_for(web) == "(0)"; }, 5s));
 }
 
 TEST_CASE("an optional trust bundle that home does not have is an empty file, until it is there") {
@@ -185,6 +188,21 @@ TEST_CASE("where home serves no trust bundles, pods get those of the provider an
   CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "later").has_value(); }, 10s));
   world.pass(30min);
   CHECK(asked == before);
+}
+
+TEST_CASE("a liqod that may not read trust bundles leaves pods those of the provider, and says what to do") {
+  Trusting world;
+  world.refuses = [](const kube::HttpRequest& request) -> std::string {
+    return request.resource == "clustertrustbundles" ? "no right to list them" : "";
+  };
+  const kube::Object web = pod_with("web", json::object{{"name", "ca"}});
+  world.apply(resources::pods, web);
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }, 1min));
+  CHECK_FALSE(world.mounts_copy(web));
+  REQUIRE(world.reaches([&] { return world.events("NoTrustBundleOfHome").size() == 1; }, 10s));
+  CHECK(world.events("NoTrustBundleOfHome").front() ==
+        "the pod gets the trust bundles of cluster milan, not those of cluster rome: liqod may not read "
+        "ClusterTrustBundles here: upgrade the installation with its chart");
 }
 
 TEST_CASE("a ConfigMap of somebody else that has the name is left alone, and the pod tells of it once") {
