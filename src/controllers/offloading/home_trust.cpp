@@ -8,15 +8,15 @@
 namespace liqo::controllers {
 namespace {
 
-/// The most sources whose certificates are kept: each is a bundle or more.
-constexpr std::size_t max_found = 256;
+/// The most sources whose certificates are kept, and their bytes.
+constexpr std::size_t max_found = 256, max_found_bytes = 8 << 20;
 
 }  // namespace
 
 void HomeTrust::watch(const kube::Resource& version) {
   bundles_ = context_.home.acquire({.resource = version});
   bundles_.subscribe([this](const kube::Change&) {
-    found_.clear();
+    forget();
     ++changes_;
     changed_();
   });
@@ -67,9 +67,12 @@ std::string HomeTrust::find(const core::TrustSource& source) {
 core::TrustTexts HomeTrust::texts(const core::TrustSources& sources) {
   core::TrustTexts texts;
   for (const core::TrustSource& source : sources) {
-    if (found_.size() >= max_found) found_.clear();
+    if (found_.size() >= max_found || found_bytes_ >= max_found_bytes) forget();
     auto known = found_.find(source.key);
-    if (known == found_.end()) known = found_.emplace(source.key, find(source)).first;
+    if (known == found_.end()) {
+      known = found_.emplace(source.key, find(source)).first;
+      found_bytes_ += known->second.size();
+    }
     if (known->second.empty())
       core::note_missing(texts, source);
     else

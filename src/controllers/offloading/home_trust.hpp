@@ -37,6 +37,10 @@ class HomeTrust {
  private:
   void watch(const kube::Resource& version);
   void give_up(std::string why);
+  void forget() {
+    found_.clear();
+    found_bytes_ = 0;
+  }
   /// The certificates that a source leads to, "" = there is no such bundle.
   std::string find(const core::TrustSource& source);
 
@@ -48,6 +52,7 @@ class HomeTrust {
   std::string why_not_;
   std::optional<kube::TimePoint> refused_at_;
   std::map<std::string, std::string> found_;  ///< by the key of the source, since the last change
+  std::size_t found_bytes_ = 0;
 };
 
 }  // namespace liqo::controllers

@@ -188,6 +188,9 @@ asio::awaitable<kube::Result<kube::Duration>> PodCertificates::ask(const kube::O
               "reading the service account of a certificate");
   KUBE_CO_TRY(machine, co_await kube::find_live(home, kube::resources::nodes, {"", node_.forging.node_name}),
               "reading the node of a certificate");
+  if (!account)
+    tell(local, of_signer(source) + " cannot be requested: there is no service account " +
+                    core::service_account_of(local) + ": create it");
   if (!account || !machine) co_return failed_pause;
   if (const kube::Duration wait = take_turn(); wait > 0s) co_return wait;
   Request& request = memory_of(local).requests[source.key];
