@@ -32,6 +32,10 @@ inline constexpr std::string_view reads_too_large = "OffloadingReadsTooLarge";
 /// The event on a NamespaceOffloading: names with a namespace do not resolve in pods at a provider, or lead elsewhere.
 inline constexpr std::string_view names_not_resolved = "NamesNotResolved";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
+/// The event on a pod that waits for trust bundles which home does not have, or gets those of its provider.
+inline constexpr std::string_view no_trust_bundle = "NoTrustBundleOfHome";
+/// The event on a pod that has no certificate, or a certificate that is not renewed.
+inline constexpr std::string_view no_certificate = "NoCertificateOfHome";
 /// The event on a Secret with a token of a service account that is copied as it is.
 inline constexpr std::string_view token_reflected = "TokenReflected";
 /// The event about an account that has rights, and whose pods elsewhere get no token: on a pod if the account is

@@ -28,6 +28,8 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
                 {.find = [this](const kube::ObjectKey& key) { return waiting_pair(key); },
                  .changed = [this](const kube::ObjectKey& key) { node_.enqueue(key); }}),
       twins_(node_, tokens_),
+      trust_(node_, twins_),
+      certificates_(node_, tokens_),
       statuses_(node_),
       refused_(node_),
       room_(node_),
@@ -42,6 +44,8 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
                 .home_tokens = home_tokens_,
                 .token_secrets = token_secrets_,
                 .tokens = tokens_,
+                .trust = trust_,
+                .certificates = certificates_,
                 .warnings = warnings_,
                 .statuses = statuses_,
                 .room = room_,
@@ -118,6 +122,7 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
   if (!node_.local_pods->has_synced() || !twins_.is_mapping_known()) co_return Outcome::done();
   if (key.name.empty()) {
     twins_.leave_withdrawn(key.ns);
+    KUBE_CO_TRYV(co_await trust_.sweep(key.ns));
     co_return co_await twins_.look_for_tokens(key.ns);
   }
   if (twins_.mapping().withdrawn(key.ns))
@@ -127,6 +132,10 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
   const PodTwin* twin = twins_.find(key.ns);
   const bool is_here = node_.local_pods->store().contains(key);
   if (!twin) refused_.left(key);
+  if (!is_here) {
+    trust_.leave(key);
+    certificates_.forget(key);
+  }
   // A twin without pods rests. Once its caches are woken and complete, they enqueue the pod.
   if (twin && is_here) node_.provider.twins.wake(*twin->watch);
   if (twin && !twin->has_synced()) {

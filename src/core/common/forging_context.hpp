@@ -29,6 +29,12 @@ enum class AudienceTokens { never, always };
 /// The audiences of an API server.
 using Audiences = std::set<std::string, std::less<>>;
 
+/// Which cluster's trust bundles (ClusterTrustBundles) offloaded pods mount.
+enum class TrustBundles { provider, home };
+
+/// Which cluster's signers make the certificates (PodCertificateRequests) of offloaded pods.
+enum class PodCertificates { provider, home };
+
 /// How one pod of this consumer reaches its API server.
 enum class ApiServerSupport {
   disabled,   ///< not at all: service-account volumes are emptied
@@ -58,6 +64,12 @@ struct ForgingContext {
   AudienceTokens audience_tokens = AudienceTokens::never;
   /// The audiences of the API server at home; outlives this context. Null or empty = they are not known.
   const Audiences* home_audiences = nullptr;
+  TrustBundles trust_bundles = TrustBundles::provider;
+  /// Whether this process reads the trust bundles of home; outlives this context. Null or false = it does not (yet).
+  const bool* reads_trust_bundles = nullptr;
+  PodCertificates pod_certificates = PodCertificates::provider;
+  /// Whether home takes requests for certificates of pods; outlives this context. Null or false = it does not (yet).
+  const bool* requests_certificates = nullptr;
 
   std::string ingress_class;  ///< the provider's class for reflected Ingresses; "" = none
   /// For reflected EndpointSlices; outlives this context. Null = they are not reflected.

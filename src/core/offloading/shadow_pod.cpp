@@ -12,10 +12,12 @@
 #include "core/offloading/home_root_ca.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "core/offloading/placement_wishes.hpp"
+#include "core/offloading/pod_certificates.hpp"
 #include "core/offloading/pod_reads.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
 #include "core/offloading/token_audiences.hpp"
+#include "core/offloading/trust_bundles.hpp"
 #include "core/policy/key_table.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -217,12 +219,16 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   const ApiServerSupport support = api_server_support_of(local_pod, ctx);
   if (std::string why = excess_of_tokens(local_pod, ctx); !why.empty())
     return kube::fail(kube::Errc::invalid_input, std::move(why));
+  if (std::string why = excess_of_certificates(local_pod, ctx); !why.empty())
+    return kube::fail(kube::Errc::invalid_input, std::move(why));
   if (support != ApiServerSupport::remote) adapt_volumes(spec, local_pod, ctx);
   if (support == ApiServerSupport::token_api) {
     name_home_root_ca(spec, ctx);
     adapt_environment(spec, ctx);
     adapt_host_aliases(spec, local_pod, ctx);
   }
+  adapt_trust_bundles(spec, local_pod, ctx);
+  adapt_certificates(spec, local_pod, ctx);
   adapt_reads(spec, local_pod, remote_namespace, ctx);
   const json::object reads = forge_reads(local_pod, spec);
   if (std::string refusal = refuse_reads(reads); !refusal.empty())
@@ -243,7 +249,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
                                                       {std::string(remote_namespace), std::string(local_pod.name())}),
                          .dropped_fields = dropped_fields(local_spec, spec, host_ports_cleared),
-                         .foreign_fields = foreign_fields(local_spec),
+                         .foreign_fields = foreign_fields(local_pod, ctx),
                          .read_namespace = describe_read_namespace(local_pod, remote_namespace, ctx)};
   if (std::string tokens = unsent_tokens(local_pod, ctx); !tokens.empty())
     forged.dropped_fields.push_back(std::move(tokens));
