@@ -115,11 +115,7 @@ Answer<Tree> FakeApiServer::post_subresource(const FakeRequest& request, std::st
   const FakeKind& kind = table.kind;
   const auto found = table.objects.find(request.key);
   if (found == table.objects.end()) return refuse::not_found(kind.group, kind.plural, request.key.name);
-  if (is_core(kind, "pods") && request.subresource == "eviction") {
-    DeleteOptions options;
-    options.uid = string_at(request.body, {"deleteOptions", "preconditions", "uid"});
-    return remove(table, request.key, options, actor);
-  }
+  if (is_core(kind, "pods") && request.subresource == "eviction") return evict(request, actor);
   if (is_core(kind, "pods") && request.subresource == "binding") {
     const json::object& pod = *found->second;
     if (!string_at(pod, {"spec", "nodeName"}).empty())

@@ -1,5 +1,6 @@
 // A Kubernetes API server in memory: answers the requests of the library as the real one does, at once and without a
 // network. For tests and simulations; knows no authentication and no admission beyond a pod's defaults.
+// Evictions go by PodDisruptionBudgets if it serves them (fake/disruption_controller.hpp counts these).
 // Tested by test/testing/fake/reads_test.cpp and test/testing/fake/writes_test.cpp.
 #pragma once
 
@@ -104,6 +105,9 @@ class FakeApiServer {
   Answer<Tree> patch(const FakeRequest& request, std::string_view actor);
   Answer<Tree> apply(const FakeRequest& request, std::string_view actor);
   Answer<Tree> post_subresource(const FakeRequest& request, std::string_view actor);
+  Answer<Tree> evict(const FakeRequest& request, std::string_view actor);
+  /// Takes an eviction of the pod from what its PodDisruptionBudget allows, as the real server does.
+  Answer<> spend_disruption(const json::object& pod, std::string_view actor);
   Answer<FakeAnswer> list_answer(const FakeRequest& request);
   Answer<FakeAnswer> watch_answer(const FakeRequest& request);
   Answer<FakeAnswer> dispatch(FakeRequest& request, std::string_view actor);
