@@ -216,6 +216,11 @@ void EvictionCheck::see_provider(Cluster& provider, const FakeChange& change) {
         change.before && kube::object_at(*change.before, {"spec"}) == kube::object_at(*change.after, {"spec"});
     if (!is_same) copy_written_at_[provider.id] = change.at;
   }
+  if (is_budget(change) && change.type == ChangeType::deleted) {
+    // Without it nothing bounds evictions there, so what is lent may be taken back at once.
+    for (const std::string& uid : missing(look(provider))) evicted_[uid] = Evicted::excused;
+    is_exact_ = false;
+  }
   if (!is_pod(change)) return;
   if (change.type != ChangeType::deleted && runs(*change.after))
     evicted_.erase(std::string(local_uid_of(*change.after)));

@@ -17,8 +17,10 @@ namespace liqo::sim {
 ///   exchange, whose eviction is lent and which still runs. Otherwise home would allow more than there is.
 /// - While nothing but evictions ends pods, each eviction leaves as many available pods as the budget demands.
 ///
-/// Two races are known (docs/known-gaps.md), and evictions in them are excused: a pod that runs at a provider before
-/// the number in the copy counts it, or still runs there after it has gone at home; and a lent pod that ends at home.
+/// Two races are known (docs/known-gaps.md), and evictions in them are excused. One is about a pod that runs at a
+/// provider before the number in the copy counts it, or still runs there after it has gone at home. The other is about a
+/// lent pod that ends at home.
+///
 /// Evictions at a provider without a copy are no matter of budgets. Attached to the servers for good; must live as long
 /// as the simulator runs.
 class EvictionCheck {

@@ -1,4 +1,4 @@
-// What evictions and the counts of PodDisruptionBudgets have in common. Pure functions.
+// Questions that evictions and the counts of PodDisruptionBudgets share. Pure functions.
 #pragma once
 
 #include "kube/base/json.hpp"
