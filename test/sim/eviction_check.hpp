@@ -18,8 +18,8 @@ namespace liqo::sim {
 /// - While nothing but evictions ends pods, each eviction leaves as many available pods as the budget demands.
 ///
 /// Two races are known (docs/known-gaps.md), and evictions in them are excused. One is about a pod that runs at a
-/// provider before the number in the copy counts it, or still runs there after it has gone at home. The other is about a
-/// lent pod that ends at home.
+/// provider before the number in the copy counts it, or still runs there after it has gone at home. The other is about
+/// a lent pod that ends at home.
 ///
 /// Evictions at a provider without a copy are no matter of budgets. Attached to the servers for good; must live as long
 /// as the simulator runs.
