@@ -170,7 +170,7 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
   if (request.method == "PUT" && !collection) {
     KUBE_TRYV(check_replacement(request));
     return object_answer(replace({table, request.key, request.subresource}, std::move(request.body.get_object()),
-                                 {actor, request.dry_run()}),
+                                 {actor, request.dry_run(), request.parameter("fieldManager")}),
                          200);
   }
   if (request.method == "PATCH" && !collection) {

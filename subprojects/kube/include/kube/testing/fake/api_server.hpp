@@ -4,6 +4,8 @@
 // Tested by test/testing/fake/reads_test.cpp and test/testing/fake/writes_test.cpp.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +38,16 @@ struct FakeWrite {
   int code = 0;
 };
 
+/// A write that admission is asked about.
+struct FakeReview {
+  const FakeKind& kind;
+  std::string_view subresource;
+  const ObjectKey& key;
+  const json::object* before;  ///< null: the object is to be created
+  const json::object& after;
+  std::string_view actor;
+};
+
 /// How the server differs from one at its best. What is set holds for requests that come from then on.
 struct FakeManners {
   enum class StreamingLists {
@@ -48,6 +60,11 @@ struct FakeManners {
   int watch_error = 0;                        ///< each watch is one ERROR event with this code; 0 = none
   bool pages_expire = false;                  ///< 410 for every page but the first
   std::optional<std::uint64_t> cached_at;     ///< lists of any version ("0") show the state of this one
+  /// Refuses writes of objects, as webhooks and built-in admission do; deletions are not asked about. It must not
+  /// write.
+  std::function<std::optional<Refusal>(const FakeReview&)> admission;
+  /// managedFields also name writers of updates, until an apply comes after them, and say when each manager wrote last.
+  bool manager_times = false;
 };
 
 struct FakeRequest;
@@ -92,7 +109,8 @@ class FakeApiServer {
  private:
   struct Writer {
     std::string_view actor;
-    bool dry_run = false;  ///< nothing is stored, and the answer is the same
+    bool dry_run = false;           ///< nothing is stored, and the answer is the same
+    std::string_view manager = {};  ///< of the fields, "" = the actor
   };
   Answer<Tree> create(FakeTable& table, std::string_view ns, json::object object, const Writer& writer);
   struct Place {
@@ -120,6 +138,11 @@ class FakeApiServer {
   /// The answer to an apply or a read of one object, which names its managers if an apply has made or changed it.
   Answer<Tree> with_managers(Answer<Tree> stored) const;
   std::map<std::string, Managers> applied_;  ///< by UID
+  /// When each manager last changed an object, by UID, then by manager and subresource.
+  std::map<std::string, std::map<std::string, std::string>> written_;
+  void note_writer(const json::object& stored, std::string_view subresource, const Writer& writer);
+  /// What admission says of a write.
+  Answer<> review(const FakeReview& asked) const;
 };
 
 }  // namespace kube::testing
