@@ -109,15 +109,19 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
   apply_configuration(next, wanted, last == managers.end() ? json::object() : last->second, !kind.custom);
   auto stored =
       replace({table, request.key, request.subresource}, std::move(next), {actor, request.dry_run(), manager});
-  if (stored && !request.dry_run() && table.objects.contains(request.key)) {
-    applied_[uid][owner] = std::move(wanted);
-    // What others have updated is taken from them, so they manage nothing of it any more.
-    if (manners_.manager_times)
-      std::erase_if(written_[uid], [&](const auto& entry) {
-        return !applied_[uid].contains(entry.first) && entry.first.ends_with("/" + request.subresource);
-      });
-  }
+  if (stored && !request.dry_run() && table.objects.contains(request.key)) note_apply(uid, owner, std::move(wanted));
   return with_managers(std::move(stored));
+}
+
+void FakeApiServer::note_apply(const std::string& uid, const std::string& owner, json::object fields) {
+  Managers& managers = applied_[uid];
+  managers[owner] = std::move(fields);
+  if (!manners_.manager_times) return;
+  // What others have updated is taken from them, so they manage nothing of it any more.
+  const std::string_view subresource = std::string_view(owner).substr(owner.rfind('/'));
+  std::erase_if(written_[uid], [&](const auto& entry) {
+    return !managers.contains(entry.first) && entry.first.ends_with(subresource);
+  });
 }
 
 Answer<Tree> FakeApiServer::with_managers(Answer<Tree> stored) const {

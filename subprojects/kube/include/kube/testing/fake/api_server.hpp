@@ -140,6 +140,8 @@ class FakeApiServer {
   std::map<std::string, Managers> applied_;  ///< by UID
   /// When each manager last changed an object, by UID, then by manager and subresource.
   std::map<std::string, std::map<std::string, std::string>> written_;
+  /// `owner`: manager and subresource.
+  void note_apply(const std::string& uid, const std::string& owner, json::object fields);
   void note_writer(const json::object& stored, std::string_view subresource, const Writer& writer);
   /// What admission says of a write.
   Answer<> review(const FakeReview& asked) const;
