@@ -306,7 +306,7 @@ void TwinWorld::begin_contest() {
 void TwinWorld::end_contest() {
   if (contested_.empty()) return;
   note("the rival leaves " + *contested_.begin() + " alone");
-  contested_.erase(contested_.begin());
+  left_.insert(contested_.extract(contested_.begin()));
 }
 
 void TwinWorld::restart_daemon() {
@@ -365,7 +365,8 @@ std::string TwinWorld::compare(const ReflectedKind& kind, const Object& local) {
   if (!there) return title + " has no copy";
   const bool is_theirs = contested_.contains(title);
   const std::string wanted = is_theirs ? "theirs" : content_of(kind, local.tree());
-  if (const std::string have = content_of(kind, *there); have != wanted)
+  // One that was given up stays theirs for an hour.
+  if (const std::string have = content_of(kind, *there); have != wanted && !(have == "theirs" && left_.contains(title)))
     return (is_theirs ? "contest: " : "") + title + " is " + have + ", not " + wanted;
   const json::array& owners = kube::array_at(*there, {"metadata", "ownerReferences"});
   // While there is no twin, none is named, and the write may arrive in the next one.
@@ -434,9 +435,10 @@ void TwinWorld::check_end() {
   if (!converges(patience)) return;
   check_quiet();
   // That takes an hour.
-  if (contested_.empty() || !violations_.empty() || random_.chance(0.8)) return;
+  if ((contested_.empty() && left_.empty()) || !violations_.empty() || random_.chance(0.8)) return;
   note("the rival leaves all copies alone");
   contested_.clear();
+  left_.clear();
   if (converges(patience_for_contests)) check_quiet();
 }
 

@@ -76,6 +76,7 @@ class TwinWorld {
   FakeGrants grants_;
   std::map<std::string, std::unique_ptr<ProcessBox>> daemons_;
   std::set<std::string> contested_;  ///< "KIND NAME" of copies that the rival overwrites
+  std::set<std::string> left_;       ///< of those that it has left alone since
   kube::async::TaskGroup group_;
   std::vector<Violation> violations_;
   std::vector<std::string> log_;
