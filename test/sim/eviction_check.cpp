@@ -174,6 +174,7 @@ void EvictionCheck::see_budget(const FakeChange& change) {
     // What was evicted before it was there is no matter of this budget. The first one is made before any pod runs.
     if (change.type == ChangeType::deleted || !evicted_.empty()) is_exact_ = false;
     for (auto& [uid, how] : evicted_) how = Evicted::excused;
+    if (change.type == ChangeType::added) made_at_ = change.at;
     return;
   }
   if (kube::object_at(*change.before, {"spec"}) != kube::object_at(*change.after, {"spec"})) is_exact_ = false;
@@ -232,7 +233,8 @@ void EvictionCheck::see_provider(Cluster& provider, const FakeChange& change) {
 void EvictionCheck::see_eviction(Cluster& provider, const FakeChange& change) {
   const std::string uid(local_uid_of(*change.after));
   const auto copies = provider.server.list(api::kinds::disruption_budgets, change.key.ns);
-  if (copies.empty() || !is_selected(*change.after)) {
+  // A copy of an earlier budget of this name is as good as none.
+  if (copies.empty() || !is_selected(*change.after) || copy_written_at_[provider.id] < made_at_) {
     evicted_[uid] = Evicted::excused;
     is_exact_ = false;
     ++unheld_;

@@ -74,6 +74,7 @@ class EvictionCheck {
   std::map<std::string, kube::TimePoint> bound_at_;         ///< by UID of the pod at home
   std::map<std::string, kube::TimePoint> copy_written_at_;  ///< by provider: when home wrote a number last
   std::map<std::string, std::string> violations_;           ///< by invariant
+  kube::TimePoint made_at_{};                               ///< the budget
   bool is_exact_ = true;  ///< only evictions have ended pods, and the budget has not changed
   int lent_ = 0, at_home_ = 0, there_ = 0, excused_ = 0, unheld_ = 0;
 };
