@@ -95,11 +95,11 @@ Cluster& BudgetWorld::any_provider() {
   return *providers_[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(providers_.size()) - 1))];
 }
 
-std::vector<Tree> BudgetWorld::remote_pods(Cluster& provider) {
+std::vector<Tree> BudgetWorld::remote_pods(Cluster& provider) const {
   return provider.server.list(resources::pods, twin_namespace(home_.id));
 }
 
-std::vector<Tree> BudgetWorld::pods_on(Cluster& provider, const std::string& node) {
+std::vector<Tree> BudgetWorld::pods_on(Cluster& provider, const std::string& node) const {
   std::vector<Tree> pods = remote_pods(provider);
   std::erase_if(pods, [&](const Tree& pod) {
     return kube::string_at(*pod, {"spec", "nodeName"}) != node || is_deleting(*pod) || is_final(phase_of(*pod));

@@ -78,8 +78,8 @@ class BudgetWorld {
   bool evict(Cluster& cluster, const kube::ObjectKey& pod);
   /// Kills liqod at home a moment after it has written a budget or a copy.
   void see_step(const kube::testing::FakeChange& change);
-  std::vector<Tree> remote_pods(Cluster& provider);
-  std::vector<Tree> pods_on(Cluster& provider, const std::string& node);
+  std::vector<Tree> remote_pods(Cluster& provider) const;
+  std::vector<Tree> pods_on(Cluster& provider, const std::string& node) const;
   Cluster& any_provider();
   std::vector<kube::testing::SimLink*> links();
   /// The links of all processes of home to a provider, or to home's own server for 0; providers count from 1.

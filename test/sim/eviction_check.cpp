@@ -51,6 +51,7 @@ EvictionCheck::EvictionCheck(Cluster& home, const std::vector<std::unique_ptr<Cl
 
 std::vector<Violation> EvictionCheck::violations() const {
   std::vector<Violation> found;
+  found.reserve(violations_.size());
   for (const auto& [invariant, what] : violations_) found.push_back({invariant, what});
   return found;
 }
@@ -65,19 +66,19 @@ void EvictionCheck::violate(const std::string& invariant, std::string what) {
   violations_.emplace(invariant, time_text(home_.server.store().clock().now()) + " " + std::move(what));
 }
 
-Cluster* EvictionCheck::provider_at(std::string_view virtual_node) {
+Cluster* EvictionCheck::provider_at(std::string_view virtual_node) const {
   const std::string id = provider_of(virtual_node);
   for (const auto& provider : providers_)
     if (provider->id == id) return provider.get();
   return nullptr;
 }
 
-bool EvictionCheck::is_lent(const json::object& budget, std::string_view name) {
+bool EvictionCheck::is_lent(const json::object& budget, std::string_view name) const {
   const auto until = kube::parse_time(kube::string_at(disrupted(budget), {name}));
   return until && *until > home_.server.store().clock().wall() + core::lent_at_least;
 }
 
-std::vector<EvictionCheck::Seen> EvictionCheck::look(Cluster& provider) {
+std::vector<EvictionCheck::Seen> EvictionCheck::look(Cluster& provider) const {
   std::vector<Seen> pods;
   const Tree budget = home_.server.get(api::kinds::disruption_budgets, budget_);
   if (!budget) return pods;

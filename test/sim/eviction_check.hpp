@@ -52,20 +52,20 @@ class EvictionCheck {
   void see_local(const kube::testing::FakeChange& change);
   void see_provider(Cluster& provider, const kube::testing::FakeChange& change);
   void see_eviction(Cluster& provider, const kube::testing::FakeChange& change);
-  std::vector<Seen> look(Cluster& provider);
+  std::vector<Seen> look(Cluster& provider) const;
   /// Pods that home counts although they were evicted under a copy.
   std::vector<std::string> missing(const std::vector<Seen>& pods) const;
   static std::size_t spare(const std::vector<Seen>& pods);
   /// How many pods run at the provider that the copy may not count, without those that have excused others.
   std::size_t uncounted(Cluster& provider, const std::vector<Seen>& pods);
-  bool is_lent(const json::object& budget, std::string_view name);
+  bool is_lent(const json::object& budget, std::string_view name) const;
   /// Excuses so many evictions that home does not count too many.
   void excuse(Cluster& provider);
   void check(Cluster& provider, std::string_view when);
   /// Checks the number of available pods after an eviction.
   void check_all(std::string_view when);
   void violate(const std::string& invariant, std::string what);
-  Cluster* provider_at(std::string_view virtual_node);
+  Cluster* provider_at(std::string_view virtual_node) const;
 
   Cluster& home_;
   const std::vector<std::unique_ptr<Cluster>>& providers_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/common/meta.hpp"
-#include "core/reflection/policy.hpp"
 #include "faults.hpp"
 #include "kube/base/base64.hpp"
 #include "kube/base/text.hpp"
@@ -154,7 +153,7 @@ void TwinWorld::set_up() {
   (void)milan_.server.update(
       {resources::namespaces, {"", twin_namespace(home_.id)}},
       [](json::object& next) { kube::testing::set_annotation(next, api::annotations::checks_owners, "true"); }, person);
-  for (int i = 0; i < 2 * objects_of_kind * std::ssize(kinds()); ++i) change_object();
+  for (std::ptrdiff_t i = 0; i < 2 * objects_of_kind * std::ssize(kinds()); ++i) change_object();
   const kube::testing::FaultRates faults = draw_faults(random_, 1s);
   for (SimLink* link : links()) link->set_faults(faults);
   for (auto& [name, daemon] : daemons_) daemon->start();
