@@ -119,6 +119,28 @@ TEST_CASE("a copy allows evictions while milan wants them and home has lent them
   CHECK(world.reaches([&] { return !world.copy(); }));
 }
 
+TEST_CASE("evictions are taken back if their budget is not to be copied any more, or milan lets none hold") {
+  Quorum world;
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.count(2);
+  world.want("q-0");
+  REQUIRE(world.reaches([&] { return world.lent() == 1 && world.least() == 1; }));
+  SUBCASE("not to be copied") {
+    world.change(kinds::disruption_budgets, quorum, "", [](json::object& next) {
+      kube::testing::set_annotation(next, api::annotations::skip_reflection, "true");
+    });
+  }
+  SUBCASE("none hold, and the process that knew of the copy is gone") {
+    world.stop();
+    world.mark(api::annotations::holds_budgets, "false");
+    REQUIRE(world.milan.remove(kinds::disruption_budgets, {twin, "quorum"}, {}, "milan").has_value());
+    world.start();
+  }
+  CHECK(world.reaches([&] { return world.lent() == 0 && !world.copy(); }, 5min));
+}
+
 TEST_CASE("nothing is taken back while home shows a pod as ready that milan has evicted") {
   Quorum world;
   world.run_pods();
