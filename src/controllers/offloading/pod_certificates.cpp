@@ -23,12 +23,21 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr kube::Duration unknown_pause = 1s, busy_pause = 200ms, failed_pause = 15s, foreign_pause = 20s;
+/// The pause before a name is tried again that an object of somebody else has, which no watch shows.
+constexpr kube::Duration foreign_name_pause = 1min;
 /// How long a pod waits at home for its certificates before it waits in the provider.
 constexpr kube::Duration first_patience = 5s;
 /// A signer that has not answered for so long, and lack of rights that lasts so long, are reported.
 constexpr kube::Duration signer_patience = 1min, rights_patience = 20s;
-/// The pause before it is asked again whether there is a right, until the lack of it is reported.
-constexpr kube::Duration rights_pause = 2s;
+/// The pause before it is asked again whether there is a right, until the lack of it is reported, and how often a pod
+/// that waits for it looks then.
+constexpr kube::Duration rights_pause = 2s, without_right_pause = 10s;
+/// The pauses between two looks at a key that is being made, soon and later.
+constexpr kube::Duration key_pause = 1s, late_key_pause = 5s;
+/// The pause before a Secret is written again with the same content. It doubles with each time.
+constexpr kube::Duration rewrite_pause = 15s, longest_rewrite_pause = 1h;
+/// Subjects of reports other than a certificate.
+constexpr std::string_view of_right = "right", of_api = "api", of_secret = "secret", of_settings = "settings";
 /// What never is due.
 constexpr kube::Duration never = 24h * 365;
 
@@ -44,6 +53,37 @@ std::string without_right(const std::string& ns) {
          ": upgrade the installation with its chart, or set offloading.podCertificates to provider";
 }
 
+std::string unrenewed(const core::ClusterPair& clusters) {
+  return "the certificates that this pod has in cluster " + clusters.remote +
+         " are not renewed and expire, because its annotations or the settings of cluster " + clusters.local +
+         " (offloading.podCertificates in the chart, VkOptionsTemplate) give it none any more: create the pod "
+         "again, or change them back";
+}
+
+std::string unwatched(const std::string& cluster, const kube::Failure& why) {
+  return "cluster " + cluster + " does not let this cluster watch Secrets, by which certificates reach this pod: " +
+         kube::one_line(core::refusal_words(why), core::max_refusal);
+}
+
+std::string unserved(const std::string& home) {
+  return "the pod gets no certificate of a signer of cluster " + home +
+         ", which takes no requests for those of pods (certificates.k8s.io/v1)";
+}
+
+std::string without_account(const core::CertificateSource& source, const std::string& account) {
+  return of_signer(source) + " cannot be requested: there is no service account " + account + ": create it";
+}
+
+std::string unanswered(const core::CertificateSource& source, const std::string& home) {
+  return of_signer(source) + " has been asked for in cluster " + home +
+         ", and the signer has not answered for a minute";
+}
+
+std::string refused_secret(const kube::ObjectKey& secret, const std::string& cluster, const kube::Failure& why) {
+  return "cluster " + cluster + " refuses Secret " + secret.text() +
+         " with the certificates of this pod: " + kube::one_line(core::refusal_words(why), core::max_refusal);
+}
+
 std::string not_ours(const kube::ObjectKey& secret, const std::string& cluster) {
   return "Secret " + secret.text() + " of cluster " + cluster + " is not ours: the pod gets no certificates";
 }
@@ -55,9 +95,25 @@ PodCertificates::PodCertificates(OffloadingNode& node, PodTokens& tokens)
   node_.forging.requests_certificates = &is_served_;
 }
 
-void PodCertificates::tell(const kube::Object& local, std::string words) {
-  Memory& memory = memory_of(local);
-  if (std::exchange(memory.told, words) != words) node_.warn(local, api::reasons::no_certificate, std::move(words));
+void PodCertificates::tell(const kube::Object& local, std::string_view what, std::string words) {
+  std::string& told = memory_of(local).told[std::string(what)];
+  if (std::exchange(told, words) != words) node_.warn(local, api::reasons::no_certificate, std::move(words));
+}
+
+void PodCertificates::tell_unrenewed(const kube::Object& local, std::string remote_namespace) {
+  const std::string ns(local.ns());
+  tokens_.watch(ns);
+  const auto secret = tokens_.find(ns, {std::move(remote_namespace), core::pod_certificates_secret_name(local.name())});
+  if (secret && core::is_certificate_secret(*secret, node_.forging.clusters) &&
+      secret->annotation(api::annotations::token_pod_uid) == local.uid())
+    tell(local, of_settings, unrenewed(node_.forging.clusters));
+}
+
+bool PodCertificates::note_forbidden(const std::string& ns) {
+  const kube::TimePoint now = node_.context.clock.now();
+  Forbidden& forbidden = forbidden_.try_emplace(ns, Forbidden{.since = now}).first->second;
+  forbidden.asked_at = now;
+  return now - forbidden.since >= rights_patience;
 }
 
 asio::awaitable<kube::Result<std::optional<bool>>> PodCertificates::is_served(const kube::Object& local) {
@@ -67,8 +123,10 @@ asio::awaitable<kube::Result<std::optional<bool>>> PodCertificates::is_served(co
   const std::string ns(local.ns());
   if (const auto forbidden = forbidden_.find(ns); forbidden != forbidden_.end()) {
     const bool lasts = now - forbidden->second.since >= rights_patience;
-    if (lasts) tell(local, without_right(ns));
+    if (lasts) tell(local, of_right, without_right(ns));
     if (now - forbidden->second.asked_at < (lasts ? signer_patience : rights_pause)) co_return std::nullopt;
+    // The other pods of the namespace wait for this answer.
+    forbidden->second.asked_at = now;
   }
   auto listed = co_await kube::list_all(node_.context.home.api(), {api::kinds::pod_certificate_requests, ns},
                                         {.limit = 1, .metadata_only = true}, [](const kube::Object&) { return false; });
@@ -84,18 +142,23 @@ asio::awaitable<kube::Result<std::optional<bool>>> PodCertificates::is_served(co
   if (!listed.error().is_forbidden())
     co_return kube::fail(std::move(listed.error()), "looking whether certificates of pods can be requested");
   // The right comes with a RoleBinding of the namespace that may be on its way.
-  forbidden_.try_emplace(ns, Forbidden{.since = now}).first->second.asked_at = now;
+  note_forbidden(ns);
   co_return std::nullopt;
 }
 
 asio::awaitable<PodCertificates::NextLook> PodCertificates::prepare(const kube::Object& local,
                                                                     std::string remote_namespace) {
-  if (!core::wants_certificates(local, node_.forging)) co_return std::nullopt;
+  if (!core::wants_certificates(local, node_.forging)) {
+    KUBE_CO_TRYV(co_await clear(local, std::move(remote_namespace)));
+    co_return std::nullopt;
+  }
   KUBE_CO_TRY(served, co_await is_served(local));
-  if (!served) co_return std::optional<kube::Duration>(unknown_pause);
+  if (!served) {
+    const bool is_told = memory_of(local).told.contains(of_right);
+    co_return std::optional<kube::Duration>(is_told ? without_right_pause : unknown_pause);
+  }
   if (!*served) {
-    tell(local, "the pod gets no certificate of a signer of cluster " + node_.forging.clusters.local +
-                    ", which takes no requests for those of pods (certificates.k8s.io/v1)");
+    tell(local, of_api, unserved(node_.forging.clusters.local));
     co_return std::nullopt;
   }
   Memory& memory = memory_of(local);
@@ -110,26 +173,42 @@ asio::awaitable<PodCertificates::NextLook> PodCertificates::prepare(const kube::
 
 asio::awaitable<PodCertificates::NextLook> PodCertificates::keep(const kube::Object& local,
                                                                  const kube::Object& shadow) {
-  if (!core::mounts_certificates(shadow) || core::certificate_sources(local).empty()) co_return std::nullopt;
   std::string remote_namespace(shadow.ns());
+  if (!core::mounts_certificates(shadow) || core::certificate_sources(local).empty()) {
+    KUBE_CO_TRYV(co_await clear(local, std::move(remote_namespace)));
+    co_return std::nullopt;
+  }
+  // The ShadowPod is in the hands of the provider: that it mounts certificates is no reason to make any.
+  if (!core::wants_certificates(local, node_.forging)) {
+    tell_unrenewed(local, std::move(remote_namespace));
+    co_return std::nullopt;
+  }
   co_return co_await bring(local, std::move(remote_namespace));
+}
+
+kube::Duration PodCertificates::await_secrets(const kube::Object& local) {
+  const kube::Informer* cache = tokens_.cache_of(std::string(local.ns()));
+  if (!cache || !cache->trouble() || !cache->trouble()->is_forbidden()) return unknown_pause;
+  tell(local, of_secret, unwatched(node_.cluster(), *cache->trouble()));
+  return without_right_pause;
 }
 
 asio::awaitable<PodCertificates::NextLook> PodCertificates::bring(const kube::Object& local,
                                                                   std::string remote_namespace) {
   const std::string ns(local.ns());
   tokens_.watch(ns);
-  if (!tokens_.has_synced(ns)) co_return std::optional<kube::Duration>(unknown_pause);
+  if (!tokens_.has_synced(ns)) co_return std::optional<kube::Duration>(await_secrets(local));
   const core::CertificateSources sources = core::certificate_sources(local);
   const kube::ObjectKey key{remote_namespace, core::pod_certificates_secret_name(local.name())};
   if (const auto secret = tokens_.find(ns, key)) {
     if (!core::is_certificate_secret(*secret, node_.forging.clusters)) {
-      tell(local, not_ours(key, node_.cluster()));
+      tell(local, of_secret, not_ours(key, node_.cluster()));
       co_return std::optional<kube::Duration>(foreign_pause);
     }
     if (secret->annotation(api::annotations::token_pod_uid) != local.uid()) {
       KUBE_CO_TRYV(co_await remove_secret(ns, *secret));
-      co_return std::optional<kube::Duration>(busy_pause);
+      // Its end enqueues the pod, however late that is.
+      co_return std::optional<kube::Duration>(secret->is_deleting() ? foreign_pause : busy_pause);
     }
     if (Memory& memory = memory_of(local); !std::exchange(memory.has_read, true) && memory.issued.empty())
       memory.issued = core::read_certificate_secret(*secret, sources);
@@ -141,7 +220,8 @@ asio::awaitable<PodCertificates::NextLook> PodCertificates::bring(const kube::Ob
     next = std::min(next, due);
   }
   if (!memory_of(local).issued.empty()) {
-    KUBE_CO_TRYV(co_await write(local, std::move(remote_namespace)));
+    KUBE_CO_TRY(again, co_await write(local, std::move(remote_namespace)));
+    next = std::min(next, again);
   }
   co_return next < never ? std::optional(next) : std::nullopt;
 }
@@ -173,14 +253,21 @@ asio::awaitable<kube::Result<kube::Duration>> PodCertificates::ask(const kube::O
                                                                    core::CertificateSource source) {
   if (Request& request = memory_of(local).requests[source.key]; !request.made) {
     auto key = keys_.make(std::string(local.uid()) + source.key, source.key_type);
-    if (!key) co_return busy_pause;
+    if (!key) {
+      const kube::TimePoint now = node_.context.clock.now();
+      if (!request.key_wanted) request.key_wanted = now;
+      co_return now - *request.key_wanted < 10s ? key_pause : late_key_pause;
+    }
+    request.key_wanted.reset();
     if (!*key) {
       request.refusal = key->error().text();
-      tell(local, of_signer(source) + " cannot be requested: " + request.refusal);
+      tell(local, source.key, of_signer(source) + " cannot be requested: " + request.refusal);
       co_return never;
     }
     request.made = std::move(**key);
   }
+  // Those that wait for their turn read nothing.
+  if (const kube::Duration wait = take_turn(); wait > 0s) co_return wait + node_.context.random.between(0s, 2s);
   kube::Api& home = node_.context.home.api();
   KUBE_CO_TRY(account,
               co_await kube::find_live(home, kube::resources::service_accounts,
@@ -188,11 +275,8 @@ asio::awaitable<kube::Result<kube::Duration>> PodCertificates::ask(const kube::O
               "reading the service account of a certificate");
   KUBE_CO_TRY(machine, co_await kube::find_live(home, kube::resources::nodes, {"", node_.forging.node_name}),
               "reading the node of a certificate");
-  if (!account)
-    tell(local, of_signer(source) + " cannot be requested: there is no service account " +
-                    core::service_account_of(local) + ": create it");
+  if (!account) tell(local, source.key, without_account(source, core::service_account_of(local)));
   if (!account || !machine) co_return failed_pause;
-  if (const kube::Duration wait = take_turn(); wait > 0s) co_return wait;
   Request& request = memory_of(local).requests[source.key];
   if (!request.made) co_return busy_pause;
   const kube::Object asked = core::forge_certificate_request(
@@ -201,26 +285,40 @@ asio::awaitable<kube::Result<kube::Duration>> PodCertificates::ask(const kube::O
   // Known before it is sent: the answer may be lost.
   const kube::TimePoint now = node_.context.clock.now();
   request.name = asked.name();
-  request.key = std::move(request.made->pem);
-  request.made.reset();
+  request.key = request.made->pem;
   request.asked_at = now;
   request.next = now + request_pause;
   auto created = co_await home.create(api::kinds::pod_certificate_requests, asked, {});
   if (!created && !created.error().is_already_exists()) co_return not_asked(local, source, std::move(created.error()));
+  memory_of(local).requests[source.key].made.reset();
+  forbidden_.erase(std::string(local.ns()));
   co_return look_pause(0s);
 }
 
 kube::Result<kube::Duration> PodCertificates::not_asked(const kube::Object& local,
                                                         const core::CertificateSource& source, kube::Failure failure) {
-  // It may be stored all the same: then it is found.
-  if (!failure.is_permanent()) return look_pause(0s);
   Request& request = memory_of(local).requests[source.key];
+  // It may be stored all the same: then it is found.
+  if (!failure.is_permanent()) {
+    request.made.reset();
+    return look_pause(0s);
+  }
   request.name.clear();
   request.key.clear();
   const std::string words = kube::one_line(core::refusal_words(failure), core::max_refusal);
-  // Rights may come, and so may the API.
-  if (!failure.is_forbidden() && !failure.is_not_found()) request.refusal = words;
-  tell(local, of_signer(source) + " cannot be requested: " + words);
+  std::string sentence = of_signer(source) + " cannot be requested: " + words;
+  if (failure.is_forbidden()) {
+    // The right comes with a RoleBinding of the namespace that may be on its way. The key waits for it.
+    const bool lasts = note_forbidden(std::string(local.ns()));
+    if (lasts) tell(local, source.key, std::move(sentence));
+    const kube::Duration pause = lasts ? signer_patience : rights_pause;
+    request.next = node_.context.clock.now() + pause;
+    return pause;
+  }
+  request.made.reset();
+  // The API may come.
+  if (!failure.is_not_found()) request.refusal = words;
+  tell(local, source.key, std::move(sentence));
   return request.refusal.empty() ? kube::Duration(request_pause) : never;
 }
 
@@ -247,27 +345,34 @@ asio::awaitable<kube::Result<kube::Duration>> PodCertificates::look(const kube::
     request.refusal = answer.refusal;
     request.name.clear();
     request.key.clear();
-    tell(local, of_signer(source) + " was refused: " + answer.refusal);
+    tell(local, source.key, of_signer(source) + " was refused: " + answer.refusal);
     co_return never;
   }
   if (!answer.issued) {
-    if (age >= signer_patience)
-      tell(local, of_signer(source) + " has been asked for in cluster " + node_.forging.clusters.local +
-                      ", and the signer has not answered for a minute");
+    if (age >= signer_patience) tell(local, source.key, unanswered(source, node_.forging.clusters.local));
     co_return look_pause(age);
   }
   answer.issued->key = std::exchange(request.key, {});
   request.name.clear();
   memory.issued.insert_or_assign(source.key, std::move(*answer.issued));
-  memory.told.clear();
+  memory.told.erase(source.key);
+  memory.written_at.reset();
+  memory.writes = 0;
   co_return busy_pause;
 }
 
-asio::awaitable<kube::Result<void>> PodCertificates::write(const kube::Object& local, std::string remote_namespace) {
+asio::awaitable<kube::Result<kube::Duration>> PodCertificates::write(const kube::Object& local,
+                                                                     std::string remote_namespace) {
   const std::string ns(local.ns());
   kube::Object wanted = core::forge_certificate_secret(local, remote_namespace, memory_of(local).issued, node_.forging);
   const auto known = tokens_.find(ns, wanted.key());
-  if (known && (known->is_deleting() || !core::lacks_certificates(*known, wanted))) co_return kube::Result<void>();
+  if (known && (known->is_deleting() || !core::lacks_certificates(*known, wanted))) co_return never;
+  // Whoever at the provider removes or changes what it holds does not keep this process busy.
+  Memory& memory = memory_of(local);
+  const kube::TimePoint now = node_.context.clock.now();
+  const kube::Duration pause = std::min(rewrite_pause * (1 << std::min(memory.writes, 10U)), longest_rewrite_pause);
+  if (memory.written_at && now - *memory.written_at < pause) co_return *memory.written_at + pause - now;
+  memory.writes += memory.written_at ? 1 : 0;
   // Neither write touches an object that has taken the name since.
   if (known) {
     wanted.mutable_metadata()["uid"] = known->uid();
@@ -278,22 +383,34 @@ asio::awaitable<kube::Result<void>> PodCertificates::write(const kube::Object& l
       known ? co_await provider.apply(kube::resources::secrets, wanted, api::reflection_manager)
             : co_await provider.create(kube::resources::secrets, wanted, {.field_manager = api::reflection_manager});
   if (written) {
+    memory_of(local).written_at = now;
+    memory_of(local).told.erase(std::string(of_secret));
     if (kube::Informer* cache = tokens_.cache_of(ns)) cache->observe(std::move(*written));
-    co_return kube::Result<void>();
+    co_return never;
   }
   if (written.error().is_already_exists()) {
     KUBE_CO_TRY(live, co_await kube::find_live(provider, kube::resources::secrets, wanted.key()),
                 "looking for the Secret with certificates");
     const bool is_ours = live && core::is_certificate_secret(*live, node_.forging.clusters);
     if (kube::Informer* cache = tokens_.cache_of(ns); is_ours && cache) cache->observe(std::move(*live));
-    if (live && !is_ours) tell(local, not_ours(wanted.key(), node_.cluster()));
-    co_return kube::Result<void>();
+    if (live && !is_ours) tell(local, of_secret, not_ours(wanted.key(), node_.cluster()));
+    co_return is_ours ? unknown_pause : foreign_name_pause;
   }
   if (written.error().is_permanent())
-    tell(local, "cluster " + node_.cluster() + " refuses Secret " + wanted.key().text() +
-                    " with the certificates of this pod: " +
-                    kube::one_line(core::refusal_words(written.error()), core::max_refusal));
+    tell(local, of_secret, refused_secret(wanted.key(), node_.cluster(), written.error()));
   co_return kube::fail(std::move(written.error()), "bringing the certificates");
+}
+
+asio::awaitable<kube::Result<void>> PodCertificates::clear(const kube::Object& local, std::string remote_namespace) {
+  const std::string ns(local.ns());
+  const auto secret = tokens_.find(ns, {std::move(remote_namespace), core::pod_certificates_secret_name(local.name())});
+  if (!secret || !core::is_certificate_secret(*secret, node_.forging.clusters) ||
+      secret->annotation(api::annotations::token_pod_uid) == local.uid())
+    co_return kube::Result<void>();
+  auto removed = co_await remove_secret(ns, *secret);
+  // A provider that refuses keeps no pod from running.
+  if (!removed && !removed.error().is_permanent()) co_return std::unexpected(std::move(removed.error()));
+  co_return kube::Result<void>();
 }
 
 asio::awaitable<kube::Result<void>> PodCertificates::remove_secret(const std::string& ns, kube::Object secret) {

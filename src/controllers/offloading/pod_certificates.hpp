@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "controllers/offloading/offloading_node.hpp"
@@ -22,8 +23,9 @@ namespace liqo::controllers {
 /// Guarantees: a key is in this process and in the Secret alone. One request is under way for a certificate at a time,
 /// the next one comes after ten minutes at the earliest, and all pods of the node together make `most_requests` in
 /// `requests_window`. After a restart the Secret says what there is; the key of a request that is under way then is
-/// lost, and another is made. What a signer refuses is not asked for again. Somebody else's Secret is left alone. One
-/// thread.
+/// lost, and another is made. What a signer refuses is not asked for again. Somebody else's Secret is left alone. What
+/// is wrong with each certificate is told once. Whatever the provider does with a ShadowPod or the Secret: no pod gets
+/// certificates that is not to have them, and the same content is written at a bounded rate. One thread.
 class PodCertificates {
  public:
   using NextLook = kube::Result<std::optional<kube::Duration>>;
@@ -51,8 +53,9 @@ class PodCertificates {
     std::optional<PodKey> made;  ///< a key for the next request
     std::string name, key;       ///< of the request that is under way, "" = none is; its private key
     std::optional<kube::TimePoint> asked_at;
-    kube::TimePoint next{};  ///< when it may be asked for again
-    std::string refusal;     ///< by the signer: it is not asked for again
+    kube::TimePoint next{};                     ///< when it may be asked for again
+    std::optional<kube::TimePoint> key_wanted;  ///< since when a key is waited for
+    std::string refusal;                        ///< by the signer: it is not asked for again
   };
   struct Memory {
     std::string uid;
@@ -60,7 +63,10 @@ class PodCertificates {
     std::map<std::string, Request> requests;  ///< by the key of the source
     bool has_read = false;                    ///< the Secret of an earlier process
     std::optional<kube::TimePoint> begun;
-    std::string told;
+    std::map<std::string, std::string, std::less<>> told;  ///< what is wrong, by the key of the source or a subject
+    /// When the Secret was written with what is issued now, and how often.
+    std::optional<kube::TimePoint> written_at;
+    unsigned writes = 0;
   };
 
   /// A namespace in which this process has no right to make requests.
@@ -69,7 +75,16 @@ class PodCertificates {
   };
 
   Memory& memory_of(const kube::Object& local) { return controllers::memory_of(known_, local.key(), local.uid()); }
-  void tell(const kube::Object& local, std::string words);
+  /// Reports what is wrong with one certificate (the key of its source) or with something else, once.
+  void tell(const kube::Object& local, std::string_view what, std::string words);
+  /// Reports that a pod which may not have certificates of home any more keeps those that it has.
+  void tell_unrenewed(const kube::Object& local, std::string remote_namespace);
+  /// Notes that there is no right in the namespace. Returns whether that lasts.
+  bool note_forbidden(const std::string& ns);
+  /// Removes what an earlier pod of the name has left.
+  asio::awaitable<kube::Result<void>> clear(const kube::Object& local, std::string remote_namespace);
+  /// How long a pod waits for the Secrets to be known, or for the right to watch them.
+  kube::Duration await_secrets(const kube::Object& local);
   /// Whether this cluster takes requests for this namespace; nothing = it is not known.
   asio::awaitable<kube::Result<std::optional<bool>>> is_served(const kube::Object& local);
   asio::awaitable<NextLook> bring(const kube::Object& local, std::string remote_namespace);
@@ -82,7 +97,8 @@ class PodCertificates {
                                          kube::Failure failure);
   /// How long to wait before another request; 0 = none. Counts it.
   kube::Duration take_turn();
-  asio::awaitable<kube::Result<void>> write(const kube::Object& local, std::string remote_namespace);
+  /// Writes the Secret if it lacks something. Returns when to do so again.
+  asio::awaitable<kube::Result<kube::Duration>> write(const kube::Object& local, std::string remote_namespace);
   asio::awaitable<kube::Result<void>> remove_secret(const std::string& ns, kube::Object secret);
 
   OffloadingNode& node_;

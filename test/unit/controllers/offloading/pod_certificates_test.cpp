@@ -28,8 +28,9 @@ struct Certified : Offloading {
           world.apply(resources::service_accounts, kube::Object::make(resources::service_accounts, {shop, "robot"}));
         }) {}
 
-  void create(std::string_view key_type = "ED25519") {
+  void create(std::string_view key_type = "ED25519", std::string_view support = "") {
     kube::Object pod = kube::Object::make(resources::pods, {shop, "web"});
+    if (!support.empty()) pod.set_annotation("liqo.io/api-server-support", support);
     const json::object source{
         {"podCertificate",
          json::object{{"signerName", "example.com/x"}, {"keyType", key_type}, {"credentialBundlePath", "all.pem"}}}};
@@ -51,6 +52,13 @@ struct Certified : Offloading {
     std::size_t count = 0;
     for (const auto& write : server.writes())
       if (write.plural == "podcertificaterequests" && write.actor == link.actor()) ++count;
+    return count;
+  }
+  /// The writes of the Secret in milan by home.
+  std::size_t secrets_written() const {
+    std::size_t count = 0;
+    for (const auto& write : milan.writes())
+      if (write.plural == "secrets" && write.actor == to_milan.actor()) ++count;
     return count;
   }
   /// Acts as the signer: answers every request that waits, with this chain.
@@ -212,6 +220,84 @@ TEST_CASE("a pod waits for the right to ask for its certificate, told once it la
   CHECK(world.times_reported("NoCertificateOfHome") == 1);
   is_refused = false;
   CHECK(world.reaches([&] { return world.made() == 1; }, 2min));
+}
+
+TEST_CASE("a right that comes late costs no time, and one that stays away is told of once") {
+  Certified world;
+  bool is_refused = true;
+  world.refuses = [&](const kube::HttpRequest& request) -> std::string {
+    return is_refused && request.resource == "podcertificaterequests" && request.verb == "create" ? "no right yet" : "";
+  };
+  world.create();
+  world.pass(10s);
+  CHECK(world.made() == 0);
+  is_refused = false;
+  REQUIRE(world.reaches([&] { return world.made() == 1; }, 5s));
+  CHECK(world.events("NoCertificateOfHome").empty());
+  world.issue(pem("YQ=="));
+  world.run_at_milan("web");
+  REQUIRE(world.reaches([&] { return world.file(".chain") == pem("YQ=="); }, 10s));
+  // The renewal is refused for long.
+  is_refused = true;
+  REQUIRE(world.reaches([&] { return !world.events("NoCertificateOfHome").empty(); }, 2h));
+  CHECK(world.events("NoCertificateOfHome").front() ==
+        "the certificate of signer \"example.com/x\" for this pod cannot be requested: no right yet");
+  world.pass(10min);
+  CHECK(world.times_reported("NoCertificateOfHome") == 1);
+  is_refused = false;
+  CHECK(world.reaches([&] { return world.made() == 2; }, 2min));
+}
+
+TEST_CASE("a provider that makes a ShadowPod mount certificates gets none for a pod that is to have none") {
+  Certified world;
+  world.create("ED25519", "disabled");
+  world.run_at_milan("web");
+  (void)world.milan.update(
+      {kinds::shadow_pods, {twin, "web"}, ""},
+      [](json::object& next) {
+        const json::object source{{"secret", json::object{{"name", secret_name}}}};
+        kube::ensure_object(kube::ensure_object(next, "spec"), "pod")["volumes"] =
+            json::array{json::object{{"name", "tls"}, {"projected", json::object{{"sources", json::array{source}}}}}};
+      },
+      "milan");
+  REQUIRE(core::mounts_certificates(*world.at_milan(kinds::shadow_pods, "web")));
+  world.pass(5min);
+  CHECK(world.made() == 0);
+  CHECK_FALSE(world.at_milan(resources::secrets, secret_name).has_value());
+}
+
+TEST_CASE("a provider that changes the Secret again and again is written to at an ever lower rate") {
+  Certified world;
+  world.create();
+  REQUIRE(world.reaches([&] { return world.requests().size() == 1; }, 10s));
+  world.issue(pem("YQ=="), 24h);
+  world.run_at_milan("web");
+  REQUIRE(world.reaches([&] { return world.file(".chain") == pem("YQ=="); }, 10s));
+  REQUIRE(world.secrets_written() == 1);
+  for (int i = 0; i < 600; ++i) {
+    (void)world.milan.update(
+        {resources::secrets, {twin, secret_name}, ""}, [](json::object& next) { next["data"] = json::object(); },
+        "milan");
+    world.pass(1s);
+  }
+  CHECK(world.secrets_written() >= 3);
+  CHECK(world.secrets_written() <= 8);
+  CHECK(world.made() == 1);
+}
+
+TEST_CASE("the keys of an earlier pod of the name go, though the next one has none") {
+  Offloading world({}, {}, [](Offloading& before) {
+    kube::Object earlier = kube::Object::make(resources::pods, {shop, "web"});
+    earlier.mutable_metadata()["uid"] = "earlier";
+    core::ForgingContext forging;
+    forging.clusters = {.local = "rome", .remote = "milan"};
+    forging.node_name = "milan";
+    const kube::Object left = core::forge_certificate_secret(earlier, twin, {}, forging);
+    REQUIRE(before.milan.create(resources::secrets, left.tree(), "rome").has_value());
+    before.create_pod("web");
+  });
+  world.run_at_milan("web");
+  CHECK(world.reaches([&] { return !world.at_milan(resources::secrets, secret_name).has_value(); }, 1min));
 }
 
 TEST_CASE("where home takes no requests, the provider's signers are asked, and the pod tells of it") {
