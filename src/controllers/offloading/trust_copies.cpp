@@ -79,9 +79,12 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TrustCopies::prepar
     co_return std::nullopt;
   }
   core::TrustSources sources = core::trust_sources(local);
-  KUBE_CO_TRY(wait, co_await bring(local, std::move(remote_namespace), std::move(sources)));
+  auto wait = co_await bring(local, std::move(remote_namespace), std::move(sources));
+  // Without a twin the pod is refused, and that is told.
+  if (!wait && wait.error().is_not_found()) co_return std::nullopt;
   // A refusal keeps no pod from being sent.
-  co_return wait > unknown_pause ? std::nullopt : wait;
+  if (wait && *wait > unknown_pause) co_return std::nullopt;
+  co_return wait;
 }
 
 asio::awaitable<kube::Result<std::optional<kube::Duration>>> TrustCopies::keep(const kube::Object& local,
@@ -176,8 +179,8 @@ asio::awaitable<kube::Result<void>> TrustCopies::write(const kube::Object& local
   }
   if (refusal.empty()) {
     std::string words = core::refusal_words(written.error());
-    // What goes with its twin may be asked for again in the next one.
-    if (!written.error().is_permanent() || words.contains("being terminated"))
+    // What goes with its twin may be asked for again in the next one, and what has just been removed is made again.
+    if (!written.error().is_permanent() || written.error().is_not_found() || words.contains("being terminated"))
       co_return kube::fail(std::move(written.error()), "bringing the trust bundles");
     refusal = std::move(words);
   }

@@ -113,6 +113,27 @@ TEST_CASE("a ConfigMap with trust bundles that somebody removes comes back") {
   CHECK(world.reaches([&] { return world.text_for(web) == pem("YQ=="); }, 10s));
 }
 
+TEST_CASE("a ConfigMap with trust bundles that is removed while it is written is no refusal") {
+  Trusting world;
+  world.apply(kinds::trust_bundles, bundle("ca", pem("YQ==")));
+  const kube::Object web = pod_with("web", json::object{{"name", "ca"}});
+  world.apply(resources::pods, web);
+  world.run_at_milan("web");
+  bool is_gone = true;
+  world.outage = [&](kube::HttpRequest& request) {
+    if (request.resource == "configmaps" && request.verb == "update" && std::exchange(is_gone, false)) {
+      request.method = "GET";
+      request.target = "/api/v1/namespaces/" + twin + "/configmaps/none";
+    }
+    return false;
+  };
+  world.change(kinds::trust_bundles, {"", "ca"}, "",
+               [](json::object& next) { kube::ensure_object(next, "spec")["trustBundle"] = pem("Yg=="); });
+  CHECK(world.reaches([&] { return world.text_for(web) == pem("Yg=="); }, 1min));
+  CHECK_FALSE(is_gone);
+  CHECK(world.events("NoTrustBundleOfHome").empty());
+}
+
 TEST_CASE("a pod waits in the provider for a trust bundle that home does not have, and learns it at once") {
   Trusting world;
   const kube::Object web = pod_with("web", json::object{{"name", "ca"}});
