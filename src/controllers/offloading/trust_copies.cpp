@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// The pause before it is looked again whether something is known, or another pod has written.
-constexpr kube::Duration looking_pause = 200ms, unknown_pause = 1s;
+constexpr kube::Duration unknown_pause = 1s;
 
 }  // namespace
 
@@ -118,6 +118,8 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TrustCopies::bring(
                     kube::one_line(core::refusal_words(*trouble), core::max_refusal));
     co_return std::optional<kube::Duration>(refused_pause);
   }
+  // The one that writes enqueues all the others.
+  if (writing_.contains(key)) co_return std::optional<kube::Duration>(unknown_pause);
   auto known = twin.copies->find(key);
   const bool is_looked_at = known && !known->is_deleting() && user.version == known->resource_version();
   if (is_looked_at && user.changes == home_.changes()) co_return std::nullopt;
@@ -142,7 +144,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TrustCopies::bring(
   if (is_refused)
     if (const kube::Duration left = refused->second.at + refused_pause - node_.context.clock.now(); left > 0s)
       co_return std::optional<kube::Duration>(left);
-  if (!writing_.insert(key).second) co_return std::optional<kube::Duration>(looking_pause);
+  writing_.insert(key);
   struct Writing {
     std::set<kube::ObjectKey>& all;
     kube::ObjectKey key;
@@ -250,6 +252,7 @@ asio::awaitable<kube::Result<void>> TrustCopies::sweep(std::string local_namespa
   bool is_waiting = false;
   for (const kube::Object& copy : here.copies->objects()) {
     const std::string name(copy.name());
+    if (!core::is_trust_copy(copy, node_.forging.clusters)) continue;
     if (used.contains(name) || copy.is_deleting()) {
       here.unused_since.erase(name);
     } else if (now - here.unused_since.try_emplace(name, now).first->second >= unused_for) {

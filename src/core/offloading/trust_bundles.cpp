@@ -102,6 +102,11 @@ std::string trust_copy_name(const TrustSources& sources) {
   return std::string(copy_prefix) + sha256_hex(keys).substr(0, digits);
 }
 
+bool is_trust_copy_name(std::string_view name) {
+  return name.starts_with(copy_prefix) && name.size() == copy_prefix.size() + digits &&
+         name.find_first_not_of("0123456789abcdef", copy_prefix.size()) == std::string_view::npos;
+}
+
 std::vector<std::string> projected_config_maps(const kube::Object& shadow) {
   std::vector<std::string> names;
   for (const json::value& volume : kube::array_at(shadow.spec(), {"pod", "volumes"}))
@@ -168,7 +173,8 @@ kube::Object forge_trust_copy(const kube::ObjectKey& key, const TrustTexts& text
 }
 
 bool is_trust_copy(const kube::Object& object, const ClusterPair& clusters) {
-  return object.label(api::labels::trust_of_home) == clusters.local;
+  return object.label(api::labels::trust_of_home) == clusters.local && is_trust_copy_name(object.name()) &&
+         !is_reflected(object, clusters);
 }
 
 bool is_up_to_date(const kube::Object& copy, const kube::Object& wanted) {

@@ -42,6 +42,9 @@ void adapt_trust_bundles(kube::json::object& pod_spec, const kube::Object& local
 
 /// The name of the ConfigMap: all pods in a twin that ask for the same have one together.
 std::string trust_copy_name(const TrustSources& sources);
+/// Whether such a ConfigMap may have that name. No ConfigMap of home is copied under one: whoever may write ConfigMaps
+/// in a namespace would say whom its pods trust.
+bool is_trust_copy_name(std::string_view name);
 /// The ConfigMaps that projected volumes of this ShadowPod name; those of trust bundles are among them.
 std::vector<std::string> projected_config_maps(const kube::Object& shadow);
 /// Whether the ShadowPod mounts the ConfigMap of these sources.
@@ -67,7 +70,8 @@ std::string describe_trust(const TrustTexts& texts, const ClusterPair& clusters)
 
 /// The ConfigMap in the twin.
 kube::Object forge_trust_copy(const kube::ObjectKey& key, const TrustTexts& texts, const ClusterPair& clusters);
-/// Whether an object of that name is such a ConfigMap of this consumer.
+/// Whether an object, of which the metadata are enough, is such a ConfigMap of this consumer, and no copy of one at
+/// home.
 bool is_trust_copy(const kube::Object& object, const ClusterPair& clusters);
 /// Whether the ConfigMap, of which the metadata are enough, holds this.
 bool is_up_to_date(const kube::Object& copy, const kube::Object& wanted);

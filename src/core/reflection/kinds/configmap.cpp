@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/common/names.hpp"
+#include "core/offloading/trust_bundles.hpp"
 #include "core/reflection/forge.hpp"
 #include "liqo/api/names.hpp"
 
@@ -12,15 +13,16 @@ constexpr std::array<std::string_view, 3> fields = {"data", "binaryData", "immut
 constexpr std::span maps = std::span(fields).first<2>();
 
 /// Kubernetes puts a root CA of this name into every namespace of both clusters, so the copy has its origin as suffix.
-/// A local ConfigMap with the name of that copy is not reflected.
+/// A local ConfigMap with the name of that copy is not reflected, nor is one with the name of those that bring trust
+/// bundles.
 std::string remote_name(std::string_view local, const core::ForgingContext& ctx) {
   std::string root_ca = core::remote_root_ca_name(ctx.clusters.local);
   if (local == api::root_ca_name) return root_ca;
-  return local == root_ca ? std::string() : std::string(local);
+  return local == root_ca || core::is_trust_copy_name(local) ? std::string() : std::string(local);
 }
 
 std::string local_name(std::string_view remote, const core::ForgingContext& ctx) {
-  if (remote == api::root_ca_name) return {};  // the provider's own root CA
+  if (remote == api::root_ca_name || core::is_trust_copy_name(remote)) return {};  // the former is the provider's own
   return std::string(remote == core::remote_root_ca_name(ctx.clusters.local) ? api::root_ca_name : remote);
 }
 

@@ -4,6 +4,7 @@
 #include "../objects.hpp"
 #include "core/offloading/dropped_fields.hpp"
 #include "core/offloading/shadow_pod.hpp"
+#include "liqo/api/labels.hpp"
 
 namespace liqo::core {
 namespace {
@@ -156,7 +157,12 @@ TEST_CASE("the ConfigMap is known by its label, and its content by a digest") {
   const ClusterPair clusters = context().clusters;
   TrustTexts texts;
   texts.by_key["k"] = "text";
-  const kube::Object copy = forge_trust_copy({"shop-rome", "trust-of-home-1"}, texts, clusters);
+  TrustSource source;
+  source.key = "k";
+  const std::string name = trust_copy_name({source});
+  CHECK(is_trust_copy_name(name));
+  CHECK_FALSE(is_trust_copy_name("trust-of-home-1"));
+  kube::Object copy = forge_trust_copy({"shop-rome", name}, texts, clusters);
   CHECK(kube::string_at(copy.tree(), {"data", "k"}) == "text");
   CHECK(is_trust_copy(copy, clusters));
   CHECK_FALSE(is_trust_copy(copy, {.local = "other", .remote = clusters.remote}));
@@ -165,6 +171,10 @@ TEST_CASE("the ConfigMap is known by its label, and its content by a digest") {
   CHECK(is_up_to_date(copy, forge_trust_copy(copy.key(), texts, clusters)));
   texts.by_key["k"] = "other";
   CHECK_FALSE(is_up_to_date(copy, forge_trust_copy(copy.key(), texts, clusters)));
+  // A copy of what somebody has labelled so at home is none.
+  copy.set_label(api::labels::reflection_origin, clusters.local);
+  copy.set_label(api::labels::reflection_destination, clusters.remote);
+  CHECK_FALSE(is_trust_copy(copy, clusters));
 }
 
 }  // namespace liqo::core

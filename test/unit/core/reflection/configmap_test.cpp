@@ -60,6 +60,11 @@ TEST_CASE("the root CA takes another name and is always reflected unless it is a
   CHECK(kind().remote_name("kube-root-ca.crt", context("clus-ter")) == "kube-root-ca.crt.clus-a");
   CHECK(kind().remote_name("settings", context()) == "settings");
   CHECK(kind().remote_name("kube-root-ca.crt.local", context()) == "");
+  // Whoever may write ConfigMaps at home does not say whom pods with trust bundles trust.
+  const std::string trust = "trust-of-home-0123456789abcdef01234567";
+  CHECK(kind().remote_name(trust, context()) == "");
+  CHECK(kind().local_name(trust, context()) == "");
+  CHECK(kind().remote_name("trust-of-home-mine", context()) == "trust-of-home-mine");
   CHECK(kind().local_name("kube-root-ca.crt.local", context()) == "kube-root-ca.crt");
   CHECK(kind().local_name("kube-root-ca.crt", context()) == "");
   CHECK(kind().local_name("settings", context()) == "settings");
