@@ -55,7 +55,7 @@ std::string without_right(const std::string& ns) {
 
 std::string unrenewed(const core::ClusterPair& clusters) {
   return "the certificates that this pod has in cluster " + clusters.remote +
-         " are not renewed and expire, because its annotations or the settings of cluster " + clusters.local +
+         " are not renewed, because its annotations or the settings of cluster " + clusters.local +
          " (offloading.podCertificates in the chart, VkOptionsTemplate) give it none any more: create the pod "
          "again, or change them back";
 }
@@ -100,13 +100,9 @@ void PodCertificates::tell(const kube::Object& local, std::string_view what, std
   if (std::exchange(told, words) != words) node_.warn(local, api::reasons::no_certificate, std::move(words));
 }
 
-void PodCertificates::tell_unrenewed(const kube::Object& local, std::string remote_namespace) {
-  const std::string ns(local.ns());
-  tokens_.watch(ns);
-  const auto secret = tokens_.find(ns, {std::move(remote_namespace), core::pod_certificates_secret_name(local.name())});
-  if (secret && core::is_certificate_secret(*secret, node_.forging.clusters) &&
-      secret->annotation(api::annotations::token_pod_uid) == local.uid())
-    tell(local, of_settings, unrenewed(node_.forging.clusters));
+std::optional<kube::Object> PodCertificates::find(const kube::ObjectKey& local, std::string remote_namespace) const {
+  auto secret = tokens_.find(local.ns, {std::move(remote_namespace), core::pod_certificates_secret_name(local.name)});
+  return secret && core::is_certificate_secret(*secret, node_.forging.clusters) ? std::move(secret) : std::nullopt;
 }
 
 bool PodCertificates::note_forbidden(const std::string& ns) {
@@ -180,7 +176,14 @@ asio::awaitable<PodCertificates::NextLook> PodCertificates::keep(const kube::Obj
   }
   // The ShadowPod is in the hands of the provider: that it mounts certificates is no reason to make any.
   if (!core::wants_certificates(local, node_.forging)) {
-    tell_unrenewed(local, std::move(remote_namespace));
+    tokens_.watch(std::string(local.ns()));
+    const auto secret = find(local.key(), remote_namespace);
+    if (secret && secret->annotation(api::annotations::token_pod_uid) == local.uid())
+      tell(local, of_settings, unrenewed(node_.forging.clusters));
+    // Nothing of home is to be there.
+    if (local.annotation(api::annotations::api_server_support) == "disabled") {
+      KUBE_CO_TRYV(co_await remove(local.key(), std::move(remote_namespace)));
+    }
     co_return std::nullopt;
   }
   co_return co_await bring(local, std::move(remote_namespace));
@@ -403,10 +406,8 @@ asio::awaitable<kube::Result<kube::Duration>> PodCertificates::write(const kube:
 
 asio::awaitable<kube::Result<void>> PodCertificates::clear(const kube::Object& local, std::string remote_namespace) {
   const std::string ns(local.ns());
-  const auto secret = tokens_.find(ns, {std::move(remote_namespace), core::pod_certificates_secret_name(local.name())});
-  if (!secret || !core::is_certificate_secret(*secret, node_.forging.clusters) ||
-      secret->annotation(api::annotations::token_pod_uid) == local.uid())
-    co_return kube::Result<void>();
+  const auto secret = find(local.key(), std::move(remote_namespace));
+  if (!secret || secret->annotation(api::annotations::token_pod_uid) == local.uid()) co_return kube::Result<void>();
   auto removed = co_await remove_secret(ns, *secret);
   // A provider that refuses keeps no pod from running.
   if (!removed && !removed.error().is_permanent()) co_return std::unexpected(std::move(removed.error()));
@@ -424,12 +425,9 @@ asio::awaitable<kube::Result<void>> PodCertificates::remove_secret(const std::st
 }
 
 asio::awaitable<kube::Result<void>> PodCertificates::remove(kube::ObjectKey local, std::string remote_namespace) {
-  const auto secret =
-      tokens_.find(local.ns, {std::move(remote_namespace), core::pod_certificates_secret_name(local.name)});
+  const auto secret = find(local, std::move(remote_namespace));
   // Those of another virtual node are left to it.
-  if (!secret || !core::is_certificate_secret(*secret, node_.forging.clusters) ||
-      secret->label(api::labels::node_name) != node_.forging.node_name)
-    co_return kube::Result<void>();
+  if (!secret || secret->label(api::labels::node_name) != node_.forging.node_name) co_return kube::Result<void>();
   co_return co_await remove_secret(local.ns, *secret);
 }
 

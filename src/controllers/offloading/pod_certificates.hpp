@@ -77,8 +77,8 @@ class PodCertificates {
   Memory& memory_of(const kube::Object& local) { return controllers::memory_of(known_, local.key(), local.uid()); }
   /// Reports what is wrong with one certificate (the key of its source) or with something else, once.
   void tell(const kube::Object& local, std::string_view what, std::string words);
-  /// Reports that a pod which may not have certificates of home any more keeps those that it has.
-  void tell_unrenewed(const kube::Object& local, std::string remote_namespace);
+  /// The Secret of a pod of that name, if it is known and ours.
+  std::optional<kube::Object> find(const kube::ObjectKey& local, std::string remote_namespace) const;
   /// Notes that there is no right in the namespace. Returns whether that lasts.
   bool note_forbidden(const std::string& ns);
   /// Removes what an earlier pod of the name has left.

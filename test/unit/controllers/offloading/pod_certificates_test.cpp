@@ -266,6 +266,36 @@ TEST_CASE("a provider that makes a ShadowPod mount certificates gets none for a 
   CHECK_FALSE(world.at_milan(resources::secrets, secret_name).has_value());
 }
 
+TEST_CASE("a pod that is not to have certificates any more gets no new ones, is told so, and loses them if annotated") {
+  Certified world;
+  world.create();
+  REQUIRE(world.reaches([&] { return world.requests().size() == 1; }, 10s));
+  world.issue(pem("YQ=="));
+  world.run_at_milan("web");
+  REQUIRE(world.reaches([&] { return world.file(".chain") == pem("YQ=="); }, 10s));
+  world.stop();
+  controllers::Settings settings;
+  settings.offloading.pod_certificates = core::PodCertificates::provider;
+  world.start(std::move(settings));
+  REQUIRE(world.reaches([&] { return !world.events("NoCertificateOfHome").empty(); }, 1min));
+  CHECK(
+      world.events("NoCertificateOfHome").front() ==
+      "the certificates that this pod has in cluster milan are not renewed, because its annotations or the settings "
+      "of cluster rome (offloading.podCertificates in the chart, VkOptionsTemplate) give it none any more: create the "
+      "pod again, or change them back");
+  world.pass(3h);
+  CHECK(world.made() == 1);
+  CHECK(world.file(".chain") == pem("YQ=="));
+  CHECK(world.times_reported("NoCertificateOfHome") == 1);
+  world.change(resources::pods, {shop, "web"}, "", [](json::object& next) {
+    kube::ensure_object(kube::ensure_object(next, "metadata"), "annotations")["liqo.io/api-server-support"] =
+        "disabled";
+  });
+  CHECK(world.reaches([&] { return !world.at_milan(resources::secrets, secret_name).has_value(); }, 1min));
+  world.pass(1h);
+  CHECK_FALSE(world.at_milan(resources::secrets, secret_name).has_value());
+}
+
 TEST_CASE("a provider that changes the Secret again and again is written to at an ever lower rate") {
   Certified world;
   world.create();
