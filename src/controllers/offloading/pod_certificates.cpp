@@ -101,7 +101,7 @@ void PodCertificates::tell(const kube::Object& local, std::string_view what, std
 }
 
 std::optional<kube::Object> PodCertificates::find(const kube::ObjectKey& local, std::string remote_namespace) const {
-  auto secret = tokens_.find(local.ns, {std::move(remote_namespace), core::pod_certificates_secret_name(local.name)});
+  auto secret = tokens_.find(local.ns, {std::move(remote_namespace), core::pod_certificates_name(local.name)});
   return secret && core::is_certificate_secret(*secret, node_.forging.clusters) ? std::move(secret) : std::nullopt;
 }
 
@@ -202,7 +202,7 @@ asio::awaitable<PodCertificates::NextLook> PodCertificates::bring(const kube::Ob
   tokens_.watch(ns);
   if (!tokens_.has_synced(ns)) co_return std::optional<kube::Duration>(await_secrets(local));
   const core::CertificateSources sources = core::certificate_sources(local);
-  const kube::ObjectKey key{remote_namespace, core::pod_certificates_secret_name(local.name())};
+  const kube::ObjectKey key{remote_namespace, core::pod_certificates_name(local.name())};
   if (const auto secret = tokens_.find(ns, key)) {
     if (!core::is_certificate_secret(*secret, node_.forging.clusters)) {
       tell(local, of_secret, not_ours(key, node_.cluster()));
