@@ -1,4 +1,4 @@
-"""What the stories of real software share: two clusters with real nodes, and the sum of what each takes."""
+"""Fixtures of the stories of real software: two clusters with real nodes, and the sum of what each story takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people reported that failed on virtual nodes runs unchanged, or its user reads at once why it does not.
+"""Manifests that people reported to fail on virtual nodes run unchanged, or their users read at once why they do not.
 
 trento, which has no node of its own, offloads to verona's real node with the default settings of both. Each try has a
 number, and a file in manifests/ that is applied as it is, unless another story shows the same: STORIES says which.

@@ -1,4 +1,4 @@
-"""What a block of a test takes of the machine: time, and memory at most."""
+"""Measures a block of a test: the time that it takes, and the memory of the machine at most."""
 
 from __future__ import annotations
 
