@@ -89,7 +89,8 @@ def run_all(two: Two, turn: str) -> None:
     def done() -> bool:
         seen = {name: two.home.api.get("jobs", NAMESPACE, name).get("status", {}) for name in names}
         phase = two.home.api.get("pods", NAMESPACE, f"{turn}-pod")["status"].get("phase")
-        assert all(status.get("succeeded") == 2 for status in seen.values()) and phase == "Succeeded", f"{seen}, pod {phase}"
+        complete = all(status.get("succeeded") == 2 for status in seen.values())
+        assert complete and phase == "Succeeded", f"{seen}, pod {phase}"
         return True
 
     wait_for(done, 180, f"what the queue has ({turn}) to be done", interval=0.5)

@@ -1,4 +1,4 @@
-"""A Ray cluster of KubeRay computes whose head is at home and whose worker is at a provider, with the manifests of both."""
+"""A Ray cluster of KubeRay computes, whose head is at home and whose worker is at a provider."""
 
 from __future__ import annotations
 

@@ -61,10 +61,11 @@ def downloaded(operator: pins.Operator, go: str, environment: dict[str, str]) ->
     # Outside of any module: the answer is about this one alone.
     answer = subprocess.run(asked, cwd="/", env=environment, stdout=subprocess.PIPE, text=True, check=False)
     said = json.loads(answer.stdout or "{}")
+    what = f"{operator.module} {operator.version}"
     if answer.returncode != 0:
-        raise SystemExit(f"build-tools: Go's module proxy has no {operator.module} {operator.version}: {said.get('Error')}")
+        raise SystemExit(f"build-tools: Go's module proxy has no {what}: {said.get('Error')}")
     if said["Sum"] != operator.digest:
-        raise SystemExit(f"build-tools: {operator.module} {operator.version} is {said['Sum']}, not {operator.digest}")
+        raise SystemExit(f"build-tools: {what} is {said['Sum']}, not {operator.digest}")
     return Path(said["Dir"])
 
 

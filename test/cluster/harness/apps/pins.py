@@ -10,6 +10,7 @@ from pathlib import Path
 from .. import settings
 
 PINS = settings.SUITE / "apps"
+REPOSITORIES = {"ray": "docker.io/rayproject/ray", "patroni": "docker.io/library/patroni"}
 # PostgreSQL and wget are Debian's, whichever version of them is served.
 DEBIAN = {
     "ray": ("wget", "libpsl5"),
@@ -57,7 +58,7 @@ def image_of(name: str) -> str:
     """The name of its image: that which a user would pull."""
     if name in (known := operators()):
         return known[name].image
-    return {"ray": "docker.io/rayproject/ray", "patroni": "docker.io/library/patroni"}[name] + f":{versions(name)[name]}"
+    return f"{REPOSITORIES[name]}:{versions(name)[name]}"
 
 
 def directory(name: str) -> Path:

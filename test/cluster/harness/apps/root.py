@@ -21,7 +21,7 @@ LIBRARIES = "usr/lib/x86_64-linux-gnu"
 # Where Debian's Python looks for packages.
 PACKAGES = "usr/lib/python3/dist-packages"
 # Libraries that wheels for Linux may count on (PEP 600), and those of Python's own modules.
-COUNTED_ON = ("libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libpthread.so.0", "librt.so.1", "libstdc++.so.6", "libz.so.1")
+COUNTED_ON = "libdl.so.2 libgcc_s.so.1 libm.so.6 libpthread.so.0 librt.so.1 libstdc++.so.6 libz.so.1".split()
 APPLETS = "cat cp date env grep hostname id ls mkdir nc rm sed sleep sh tail test touch true".split()
 # The user of every image (shipping/oci.py).
 PASSWD = f"root:x:0:0:root:/:/bin/sh\napp:x:{shipped.USER}:{shipped.USER}:app:/tmp:/bin/sh\n"
