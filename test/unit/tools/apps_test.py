@@ -1,10 +1,13 @@
 """tools/test apps: what real software is built of, and that no other part of tools/test runs it."""
 
 import base64
+import io
 import pathlib
 import re
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import pytest
 
@@ -14,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import stories  # noqa: E402
 from harness.apps import pins  # noqa: E402
+from harness.apps.root import PACKAGES, Root  # noqa: E402
 from harness.monitoring import machine  # noqa: E402
 
 APPS = ROOT / "test/cluster/apps"
@@ -74,3 +78,28 @@ def test_the_memory_that_a_block_takes_is_that_which_is_missing():
         pass
     use.seconds, use.bytes = 90, 3 << 20
     assert str(use) == "1.5 min, 3 MiB of memory at most"
+
+
+def test_an_image_has_what_its_wheels_bring(tmp_path):
+    wheel, image = tmp_path / "heron-1.0-py3-none-any.whl", tmp_path / "image.tar"
+    with zipfile.ZipFile(wheel, "w") as packed:
+        for name, mode in (
+            ("heron/__init__.py", 0o644), ("heron/core/daemon", 0o755), ("heron/jars/x.jar", 0o644),
+            ("heron-1.0.data/scripts/heron", 0o644),
+        ):  # fmt: skip
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode << 16
+            packed.writestr(info, name)
+    root = Root()
+    root.unpack(wheel, ["heron/jars/"])
+    root.write(image, "docker.io/library/heron:1.0")
+    with tarfile.open(image) as packed:
+        members = {member.name: packed.extractfile(member) for member in packed if member.isfile()}
+        assert b"docker.io/library/heron:1.0" in members["manifest.json"].read()
+        blobs = [file.read() for name, file in members.items() if name.startswith("blobs/")]
+    (layer,) = [blob for blob in blobs if blob.startswith(b"\x1f\x8b")]
+    with tarfile.open(fileobj=io.BytesIO(layer), mode="r:gz") as files:
+        modes = {member.name: member.mode for member in files if member.isfile()}
+    assert modes[f"{PACKAGES}/heron/__init__.py"] == 0o644
+    assert modes[f"{PACKAGES}/heron/core/daemon"] == modes["usr/bin/heron"] == 0o755
+    assert not [name for name in modes if "jars" in name]

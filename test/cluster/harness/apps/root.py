@@ -97,9 +97,10 @@ class Root:
                 check=True,
             )  # fmt: skip
             for wheel in sorted(Path(directory).glob("*.whl")):
-                self._unpack(wheel, leave_out)
+                self.unpack(wheel, leave_out)
 
-    def _unpack(self, wheel: Path, leave_out: Sequence[str]) -> None:
+    def unpack(self, wheel: Path, leave_out: Sequence[str] = ()) -> None:
+        """Adds the files of a wheel, and its programs among the others."""
         with zipfile.ZipFile(wheel) as packed:
             for info in packed.infolist():
                 name = info.filename
