@@ -1,8 +1,3 @@
-// liqod: resource sharing and workload offloading between Kubernetes clusters.
-#include "daemon.hpp"
-#include "options/options.hpp"
+#include "program.hpp"
 
-int main(int argc, char** argv) {
-  liqod::ParsedOptions parsed = liqod::parse_options(argc, argv);
-  return parsed.options ? liqod::run_daemon(std::move(*parsed.options)) : parsed.exit_code;
-}
+int main(int argc, char** argv) { return liqod::run_program(argc, argv); }

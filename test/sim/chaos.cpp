@@ -289,7 +289,13 @@ void Chaos::edit_labels() {
   note("label edit=" + value + " on local pod " + std::string(name_of(*pod)));
   (void)world_.home.server.update(
       {resources::pods, key_of(*pod)},
-      [&](json::object& next) { kube::ensure_object(next["metadata"].as_object(), "labels")["edit"] = value; }, actor);
+      [&](json::object& next) {
+        json::object& metadata = next["metadata"].as_object();
+        kube::ensure_object(metadata, "labels")["edit"] = value;
+        for (const char* key : {"sim.example.com/note", "liqo.io/sim-note"})
+          kube::ensure_object(metadata, "annotations")[key] = value;
+      },
+      actor);
 }
 
 void Chaos::edit_image() {

@@ -96,7 +96,7 @@ void Cluster::add_virtual_node(const std::string& provider, const std::string& n
 
 std::string Cluster::node_for(const json::object& pod) {
   // At a provider, pods of consumers run on real nodes.
-  if (!kube::string_at(pod, {"metadata", "labels", api::labels::managed_by}).empty()) return "worker-1";
+  if (!kube::string_at(pod, {"metadata", "labels", api::labels::managed_by}).empty()) return worker();
   const std::string_view pinned = kube::string_at(pod, {"metadata", "annotations", pinned_to});
   std::vector<std::string> ready;
   for (const Tree& node : server.list(kube::resources::nodes))
@@ -105,6 +105,18 @@ std::string Cluster::node_for(const json::object& pod) {
       ready.emplace_back(name_of(*node));
   if (ready.empty()) return "";
   return ready[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(ready.size()) - 1))];
+}
+
+std::string Cluster::worker() {
+  std::vector<std::string> known, open;
+  for (const Tree& node : server.list(kube::resources::nodes)) {
+    if (!name_of(*node).starts_with("worker-")) continue;
+    known.emplace_back(name_of(*node));
+    if (!kube::bool_at(*node, {"spec", "unschedulable"})) open.emplace_back(name_of(*node));
+  }
+  if (known.empty()) return "worker-1";
+  if (open.empty()) return "";
+  return open[static_cast<std::size_t>(random_.between(0, static_cast<std::int64_t>(open.size()) - 1))];
 }
 
 std::string twin_namespace(std::string_view home) { return std::string(home_namespace) + "-" + std::string(home); }

@@ -22,7 +22,8 @@ inline constexpr std::string_view home_namespace = "shop";
 inline constexpr std::string_view pinned_to = "sim.liqo/node";
 
 /// API server, garbage collector, scheduler and kubelets. Real nodes are named "worker-…"; a pod is scheduled to a
-/// ready virtual node if there is one, or else to a worker.
+/// ready virtual node if there is one, or else to a worker. Pods of a consumer come to any worker that is not cordoned;
+/// without Node objects of workers there is one, "worker-1".
 class Cluster {
  public:
   Cluster(kube::testing::Simulator& simulator, std::string id, std::uint64_t seed);
@@ -35,6 +36,8 @@ class Cluster {
   /// Adds a virtual node of that provider, which may have several.
   void add_virtual_node(const std::string& provider, const std::string& name);
   std::string node_for(const json::object& pod);
+  /// A worker that is not cordoned, "" if all are.
+  std::string worker();
 
   const std::string id;
   kube::testing::FakeApiServer server;

@@ -28,6 +28,39 @@ std::string image_of(const json::object& pod) {
   return containers.empty() ? "" : std::string(kube::string_at(containers[0], {"image"}));
 }
 
+/// The value of a label or an annotation as a kubelet puts it into a file.
+std::string_view told_of(const json::object& pod, std::string_view path) {
+  constexpr std::string_view begin = "['", end = "']", labels = "metadata.labels";
+  const std::size_t at = path.find(begin);
+  if (at == std::string_view::npos || !path.ends_with(end)) return "";
+  const std::string_view key = path.substr(at + begin.size(), path.size() - end.size() - at - begin.size());
+  return kube::string_at(pod, {"metadata", path.starts_with(labels) ? "labels" : "annotations", key});
+}
+
+/// The text in the file of that name in which the pod reads about itself.
+std::string_view read_by(const json::object& pod, std::string_view file) {
+  for (const json::value& volume : kube::array_at(pod, {"spec", "volumes"}))
+    if (kube::string_at(volume, {"name"}) == about_volume)
+      for (const json::value& item : kube::array_at(volume, {"downwardAPI", "items"}))
+        if (kube::string_at(item, {"path"}) == file)
+          return told_of(pod, kube::string_at(item, {"fieldRef", "fieldPath"}));
+  return "";
+}
+
+/// What a pod reads about itself is what it would read at home.
+std::string compare_reads(const json::object& local, const json::object& remote) {
+  const std::string name(name_of(local));
+  for (const auto& [file, path] : fields_read)
+    if (read_by(local, file) != read_by(remote, file))
+      return name + " reads " + std::string(path) + " as \"" + std::string(read_by(remote, file)) + "\", not \"" +
+             std::string(read_by(local, file)) + "\"";
+  for (const json::value& container : kube::array_at(remote, {"spec", "containers"}))
+    for (const json::value& variable : kube::array_at(container, {"env"}))
+      if (kube::string_at(variable, {"name"}) == uid_variable && kube::string_at(variable, {"value"}) != uid_of(local))
+        return name + " reads another UID than that of home";
+  return "";
+}
+
 std::string compare_pod(World& world, const json::object& local) {
   const std::string name(name_of(local));
   const std::string node(kube::string_at(local, {"spec", "nodeName"}));
@@ -54,7 +87,7 @@ std::string compare_pod(World& world, const json::object& local) {
   const auto edit = [](const json::object& pod) { return kube::string_at(pod, {"metadata", "labels", "edit"}); };
   if (edit(local) != edit(*remote))
     return name + ": label edit=" + std::string(edit(local)) + " is not on the remote pod";
-  return "";
+  return compare_reads(local, *remote);
 }
 
 /// A Job that is to go on has a pod.

@@ -106,6 +106,7 @@ asio::awaitable<void> ReflectionWorld::live() {
       {6, &ReflectionWorld::take_name},
       {4, &ReflectionWorld::free_name},
       {2, &ReflectionWorld::forge_copy},
+      {4, &ReflectionWorld::give_addresses},
       {3, &ReflectionWorld::change_endpoint_rules},
       {4, &ReflectionWorld::meddle_with_endpoints},
       {3, &ReflectionWorld::take_token_name},
@@ -210,8 +211,12 @@ void ReflectionWorld::edit_object() {
   (void)home_.server.update(
       {resource, key},
       [&](json::object& next) {
+        const std::string shown(kube::string_at(next, {"metadata", "annotations", api::annotations::remote_addresses}));
         for (const char* part : {"labels", "annotations"})
           next["metadata"].as_object()[part] = after["metadata"].as_object()[part];
+        // People leave what others have annotated.
+        if (!shown.empty())
+          kube::ensure_object(next["metadata"].as_object(), "annotations")[api::annotations::remote_addresses] = shown;
         for (const char* part : {"data", "spec", "immutable", "endpoints", "ports"})
           if (const json::value* value = after.if_contains(part)) next[part] = *value;
       },
@@ -237,7 +242,7 @@ void ReflectionWorld::create_pod() {
   spec["nodeName"] = name_of(*node);
   const std::string secret = "secret-" + std::to_string(random_.between(0, 4));
   spec["volumes"] = json::array{json::object{{"name", "keys"}, {"secret", json::object{{"secretName", secret}}}}};
-  if (random_.chance(0.6)) give_token(spec);
+  if (random_.chance(0.6)) give_token(spec, random_.chance(0.4));
   note(std::string(name_of(pod)) + " on " + std::string(name_of(*node)) + " refers to " + secret);
   (void)home_.server.create(resources::pods, std::move(pod), reflection_user);
 }

@@ -41,14 +41,16 @@ void ReflectionWorld::add_account() {
                             reflection_user);
 }
 
-void ReflectionWorld::give_token(json::object& spec) {
+void ReflectionWorld::give_token(json::object& spec, bool is_for_others) {
+  json::array sources{
+      json::object{{"serviceAccountToken", json::object{{"path", "token"}, {"expirationSeconds", lifetime_seconds}}}}};
+  if (is_for_others)
+    sources.push_back(json::object{
+        {"serviceAccountToken",
+         json::object{{"path", "vault"}, {"audience", "vault"}, {"expirationSeconds", lifetime_seconds}}}});
   spec["serviceAccountName"] = account_name;
-  spec["volumes"].as_array().push_back(json::object{
-      {"name", "kube-api-access-abcde"},
-      {"projected",
-       json::object{{"sources", json::array{json::object{
-                                    {"serviceAccountToken",
-                                     json::object{{"path", "token"}, {"expirationSeconds", lifetime_seconds}}}}}}}}});
+  spec["volumes"].as_array().push_back(
+      json::object{{"name", "kube-api-access-abcde"}, {"projected", json::object{{"sources", std::move(sources)}}}});
 }
 
 void ReflectionWorld::take_token_name() {

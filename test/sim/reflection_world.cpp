@@ -25,8 +25,10 @@ namespace resources = kube::resources;
 namespace {
 
 /// How long Liqo may take to correct everything after the last fault, and how long a copy without references stays:
-/// five minutes from the last reference, or from when it was found.
-constexpr kube::Duration patience = 4min, patience_for_claims = 8min, patience_for_unreferred = 12min;
+/// five minutes from the last reference, or from when it was found. Addresses are shown anew after growing pauses, of
+/// an hour at most, if an object at home was replaced again and again.
+constexpr kube::Duration patience = 4min, patience_for_claims = 8min, patience_for_unreferred = 12min,
+                         patience_for_addresses = 65min;
 /// How long the result is watched; `long_rest` in some schedules.
 constexpr kube::Duration rest = 2min, long_rest = 1h;
 
@@ -271,7 +273,7 @@ std::string ReflectionWorld::find_difference() {
     for (auto difference :
          {compare_tokens(*provider), daemons_.contains(provider->id) ? compare_endpoints(*provider) : std::string()})
       if (!difference.empty()) return difference;
-  for (auto difference : {compare_claims(), compare_statuses()})
+  for (auto difference : {compare_claims(), compare_statuses(), compare_addresses()})
     if (!difference.empty()) return difference;
   return "";
 }
@@ -299,10 +301,11 @@ std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
 void ReflectionWorld::check_end() {
   const kube::TimePoint healed = simulator_.clock().now();
   std::string difference;
-  // Only a Secret without references may take longer, and a claim, which liqod looks at in its provider
-  // every five minutes.
+  // Only a Secret without references may take longer, a claim, which liqod looks at in its provider every five minutes,
+  // and addresses.
   const auto limit = [&] {
     if (difference.starts_with("PersistentVolumeClaim ")) return patience_for_claims;
+    if (difference.starts_with("addresses ")) return patience_for_addresses;
     return difference.starts_with("Secret ") && difference.find(" is left over") != std::string::npos
                ? patience_for_unreferred
                : patience;

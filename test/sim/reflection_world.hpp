@@ -78,7 +78,8 @@ class ReflectionWorld {
   void calm_down();
   /// Adds a ServiceAccount with a token, as which pods run.
   void add_account();
-  static void give_token(json::object& spec);
+  /// `is_for_others`: also one with an audience that home's API server does not have.
+  static void give_token(json::object& spec, bool is_for_others);
   void add_storage_class();
   /// Adds a virtual node that offers a storage class.
   void add_virtual_node(const std::string& provider, const std::string& name);
@@ -104,6 +105,7 @@ class ReflectionWorld {
   void take_name();
   void free_name();
   void forge_copy();
+  void give_addresses();
   void change_endpoint_rules();
   void meddle_with_endpoints();
   void take_token_name();
@@ -148,6 +150,8 @@ class ReflectionWorld {
   std::string find_difference();
   std::string compare_copies(Cluster& provider, const core::reflection::ReflectedKind& kind);
   std::string compare_statuses();
+  /// Compares what home shows of the addresses that providers gave to copies.
+  std::string compare_addresses();
   /// Whether a Secret that the pod needs holds a token that is not copied: the pod is not sent.
   bool needs_withheld(const kube::Object& pod);
   std::string compare_tokens(Cluster& provider);

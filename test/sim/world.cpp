@@ -47,6 +47,16 @@ controllers::Settings World::settings_for(const Difficulty& difficulty, std::str
   return settings;
 }
 
+void read_itself(json::object& pod) {
+  const auto reads = [](std::string_view path) { return json::object{{"fieldPath", path}}; };
+  json::array files;
+  for (const auto& [file, path] : fields_read) files.push_back(json::object{{"path", file}, {"fieldRef", reads(path)}});
+  json::object& spec = pod["spec"].as_object();
+  spec["volumes"] = json::array{json::object{{"name", about_volume}, {"downwardAPI", json::object{{"items", files}}}}};
+  spec["containers"].as_array()[0].as_object()["env"] = json::array{
+      json::object{{"name", uid_variable}, {"valueFrom", json::object{{"fieldRef", reads("metadata.uid")}}}}};
+}
+
 World::World(std::uint64_t seed)
     : difficulty(difficulty_of(seed)),
       simulator(seed),
@@ -98,6 +108,7 @@ void World::start() {
 
   kube::Random& random = simulator.random();
   json::object web = workload_pod("web", "Always");
+  read_itself(web);
   if (random.chance(0.5)) track(web);
   replicas = std::make_unique<kube::testing::FakeReplicaSet>(simulator, home.server, std::move(web),
                                                              static_cast<int>(random.between(1, 4)));
@@ -116,7 +127,9 @@ void World::start() {
     if (random.chance(0.5)) track(job);
     (void)home.server.create(kube::resources::pods, std::move(job), "operator");
   }
-  (void)home.server.create(kube::resources::pods, workload_pod("db-0", "Always"), "operator");
+  json::object database = workload_pod("db-0", "Always");
+  read_itself(database);
+  (void)home.server.create(kube::resources::pods, std::move(database), "operator");
 }
 
 bool World::stop() { return stop_all(simulator, daemons).empty(); }

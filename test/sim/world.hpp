@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cluster.hpp"
@@ -26,6 +28,18 @@ struct Difficulty {
   bool calm = false;  ///< no faults: the writes are counted instead
 };
 Difficulty difficulty_of(std::uint64_t seed);
+
+/// The volume with the files in which a pod reads about itself, and the variable with its UID.
+inline constexpr std::string_view about_volume = "about", uid_variable = "POD_UID";
+/// The files, and the fields in them: what the provider's pod has, too, and what travels for these files alone.
+inline constexpr std::pair<std::string_view, std::string_view> fields_read[] = {
+    {"app", "metadata.labels['app']"},
+    {"edit", "metadata.labels['edit']"},
+    {"note", "metadata.annotations['sim.example.com/note']"},
+    {"liqo", "metadata.annotations['liqo.io/sim-note']"},
+};
+/// Has a pod of the workload read these fields.
+void read_itself(json::object& pod);
 
 /// Destroy only after stop() has returned true.
 class World {

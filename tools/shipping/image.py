@@ -15,7 +15,9 @@ from builddir import ROOT
 from . import archive, compiled_in, debian, oci, root, sbom
 
 PROGRAMS = ("liqod", "liqoctl")
-TARGETS = tuple(f"services/{name}/{name}" for name in PROGRAMS)
+# Both programs are one file in the image, which holds what they share once, and goes by the name of the first.
+BOTH = "services/liqo/liqo"
+TARGETS = (*(f"services/{name}/{name}" for name in PROGRAMS), BOTH)
 # `localhost` is no registry: nobody can be asked for an image of this name, so nothing else is ever pulled for it.
 REPOSITORY = "localhost/liqo/liqod"
 
@@ -29,7 +31,7 @@ class Image:
     archive: bytes
     digest: str
     sbom: bytes
-    # The programs as they are in it, by name.
+    # The programs each by itself, by name.
     programs: dict[str, bytes]
 
     @property
@@ -83,14 +85,16 @@ def make(build: Path, repository: str = REPOSITORY) -> Image:
     version, time, release = project_version(), source_time(), _release()
     linked = debian.packages_of(compiled_in.headers(build, TARGETS))
     with tempfile.TemporaryDirectory() as directory:
-        programs = {name: Path(directory) / name for name in PROGRAMS}
-        for name, target in zip(PROGRAMS, TARGETS, strict=True):
-            subprocess.run(["llvm-strip-19", "-o", programs[name], build / target], check=True)
-        made = root.make(programs, linked, ROOT / "LICENSE")
-        stripped = {name: path.read_bytes() for name, path in programs.items()}
+        stripped = [Path(directory) / Path(target).name for target in TARGETS]
+        for path, target in zip(stripped, TARGETS, strict=True):
+            subprocess.run(["llvm-strip-19", "-o", path, build / target], check=True)
+        daemon, *others = PROGRAMS
+        made = root.make({daemon: stripped[-1]}, linked, ROOT / "LICENSE")
+        made.entries |= {f"usr/bin/{name}": archive.Link(daemon) for name in others}
+        programs = {path.name: path.read_bytes() for path in stripped[:-1]}
     document = sbom.text(made, linked, version, release, time=time)
     made.entries["usr/share/doc/liqo/sbom.spdx.json"] = archive.File(document)
     layer = archive.tar(archive.with_parents(made.entries), time)
     name = f"{repository}:{version}"
     packed, digest = oci.archive(layer, name, oci.labels(version, revision()), sbom.stamp(time), time=time)
-    return Image(name, layer, packed, digest, document, stripped)
+    return Image(name, layer, packed, digest, document, programs)

@@ -47,6 +47,8 @@ virtual-storage-class-name: value storage.virtualStorageClassName
 storage-namespace: value storage.storageNamespace
 apiserver-support: value apiServer.support
 audience-tokens: value apiServer.audienceTokens
+trust-bundles: value offloading.trustBundles
+pod-certificates: value offloading.podCertificates
 home-api-server-host: value apiServer.hostForPods
 home-api-server-port: value apiServer.portForPods
 webhook-client-ca-file: value webhook.clientCAConfigMap

@@ -58,6 +58,8 @@ each flag that may be given once.
   (list "storage-namespace"                    "word"   .Values.storage.storageNamespace $storage)
   (list "apiserver-support"                    "word"   (include "liqo.tokenMode" .) (include "liqo.tokenValues" . | fromYamlArray))
   (list "audience-tokens"                      "word"   (ternary "never" .Values.apiServer.audienceTokens (eq "never" (include "liqo.audienceTokens" .))))
+  (list "trust-bundles"                        "word"   .Values.offloading.trustBundles)
+  (list "pod-certificates"                     "word"   .Values.offloading.podCertificates)
   (list "home-api-server-host"                 "text"   .Values.apiServer.hostForPods)
   (list "home-api-server-port"                 "word"   (include "liqo.text" $port) $port)
   (list "webhook-client-ca-file"               "word"   "/etc/liqo/webhook-client-ca/ca.crt" .Values.webhook.clientCAConfigMap)

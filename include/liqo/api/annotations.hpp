@@ -39,6 +39,10 @@ inline constexpr std::string_view token_pod_name = "offloading.liqo.io/service-a
 inline constexpr std::string_view token_pod_uid = "offloading.liqo.io/service-account-for-pod-uid";
 /// On a Secret with the tokens of a pod: when the first of the tokens expires, RFC 3339.
 inline constexpr std::string_view token_expiration = "offloading.liqo.io/service-account-expiration";
+/// On a Secret with the certificates of a pod: when each is to be renewed and expires.
+inline constexpr std::string_view certificate_times = "offloading.liqo.io/certificate-times";
+/// On a ConfigMap with trust bundles of a consumer: a digest of them.
+inline constexpr std::string_view trust_digest = "offloading.liqo.io/trust-digest";
 /// On a ControlPlane kubeconfig Secret: our namespace at the provider.
 inline constexpr std::string_view remote_tenant_namespace = "liqo.io/remote-tenant-namespace";
 /// On a ForeignCluster, "true": it will not come back, do not wait for it.

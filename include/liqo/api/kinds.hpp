@@ -42,6 +42,13 @@ inline constexpr kube::Resource disruption_budgets{"policy", "v1", "poddisruptio
 inline constexpr kube::Resource runtime_classes{"node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", false};
 inline constexpr kube::Resource limit_ranges{"", "v1", "limitranges", "LimitRange"};
 inline constexpr kube::Resource resource_quotas{"", "v1", "resourcequotas", "ResourceQuota"};
+inline constexpr kube::Resource trust_bundles{"certificates.k8s.io", "v1", "clustertrustbundles", "ClusterTrustBundle",
+                                              false};
+/// The same in Kubernetes before 1.37, where it is off unless somebody switches it on.
+inline constexpr kube::Resource trust_bundles_beta{"certificates.k8s.io", "v1beta1", "clustertrustbundles",
+                                                   "ClusterTrustBundle", false};
+inline constexpr kube::Resource pod_certificate_requests{"certificates.k8s.io", "v1", "podcertificaterequests",
+                                                         "PodCertificateRequest"};
 inline constexpr kube::Resource claims{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim"};
 inline constexpr kube::Resource volumes{"", "v1", "persistentvolumes", "PersistentVolume", false};
 inline constexpr kube::Resource storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};

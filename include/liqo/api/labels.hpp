@@ -52,6 +52,8 @@ inline constexpr std::string_view virtual_claim_name = "storage.liqo.io/virtual-
 inline constexpr std::string_view storage_provisioner = "liqo.io/storage-provisioner";  ///< "true": has real claims
 /// On a Secret with the tokens of a pod: its service account, or a digest of a name that is no value of a label.
 inline constexpr std::string_view service_account_name = "offloading.liqo.io/service-account-name";
+/// On a ConfigMap in a twin, the consumer's ID: it holds trust bundles of that cluster for pods.
+inline constexpr std::string_view trust_of_home = "offloading.liqo.io/trust-of-home";
 inline constexpr std::string_view ip_type = "ipam.liqo.io/ip-type";
 inline constexpr std::string_view ip_type_api_server = "api-server";
 inline constexpr std::string_view tenant_namespace = "liqo.io/tenant-namespace";

@@ -32,9 +32,14 @@ inline constexpr std::string_view reads_too_large = "OffloadingReadsTooLarge";
 /// The event on a NamespaceOffloading: names with a namespace do not resolve in pods at a provider, or lead elsewhere.
 inline constexpr std::string_view names_not_resolved = "NamesNotResolved";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
+/// The event on a pod that waits for trust bundles which home does not have, or gets those of its provider.
+inline constexpr std::string_view no_trust_bundle = "NoTrustBundleOfHome";
+/// The event on a pod that has no certificate, or a certificate that is not renewed.
+inline constexpr std::string_view no_certificate = "NoCertificateOfHome";
 /// The event on a Secret with a token of a service account that is copied as it is.
 inline constexpr std::string_view token_reflected = "TokenReflected";
-/// The event on a pod as whose account, `default`, pods elsewhere get no token although it has rights.
+/// The event about an account that has rights, and whose pods elsewhere get no token: on a pod if the account is
+/// `default`, otherwise on the NamespaceOffloading.
 inline constexpr std::string_view no_token_of_home = "NoTokenOfHome";
 inline constexpr std::string_view failed_create_pod = "FailedCreatePod";
 inline constexpr std::string_view failed_update_pod = "FailedUpdatePod";
@@ -62,6 +67,8 @@ inline constexpr std::string_view volume_delete_failed = "VolumeFailedDelete";  
 /// reason of the condition Ready of a NamespaceOffloading.
 inline constexpr std::string_view twin_holds_data = "TwinHoldsData";
 inline constexpr std::string_view invalid = "Invalid";  ///< a NamespaceOffloading that cannot be followed
+/// On a DaemonSet: its pods on virtual nodes run in other clusters.
+inline constexpr std::string_view daemon_set_elsewhere = "DaemonSetElsewhere";
 /// On a NamespaceOffloading: NetworkPolicies of the namespace do not hold in the cluster of a provider.
 inline constexpr std::string_view policies_at_home = "NetworkPoliciesAtHome";
 /// On a VirtualNode: another virtual node of the same provider decides what is reflected, and what is left out of
@@ -87,7 +94,12 @@ inline constexpr std::string_view budgets_not_held = "DisruptionBudgetsNotHeld";
 inline constexpr std::string_view disruption_lent = "DisruptionLent";
 /// On a twin namespace and a Node: copies of PodDisruptionBudgets have held its drain for as long as they may.
 inline constexpr std::string_view budgets_lifted = "DisruptionBudgetsLifted";
-inline constexpr std::string_view address_left_out = "AddressLeftOut";  ///< the event on a pod or a ShadowEndpointSlice
+/// On a pod, a Service or a ShadowEndpointSlice.
+inline constexpr std::string_view address_left_out = "AddressLeftOut";
+/// On a Service or an Ingress: its copy works in another way at the provider.
+inline constexpr std::string_view copy_differs = "CopyDiffers";
+/// On a Service or an Ingress: its copy waits for an address in vain.
+inline constexpr std::string_view no_remote_address = "NoRemoteAddress";
 // Reasons of the condition NetworkConfigurationStatus of a ForeignCluster; the last one is also that of an Event.
 inline constexpr std::string_view pod_addresses_undeclared = "PodAddressesUndeclared";
 inline constexpr std::string_view pod_addresses_invalid = "PodAddressesInvalid";

@@ -395,8 +395,10 @@ asio::awaitable<void> Checkup::look_at_placement() {
   const auto snapshot = co_await look_at_daemon_sets(cluster_);
   if (!snapshot) {
     report({"daemonsets", State::bad, "cannot be looked at: " + snapshot.error().text()});
-  } else if (auto finding = model::judge_daemon_sets(snapshot->sitting, snapshot->nodes)) {
-    report(std::move(*finding));
+  } else {
+    if (auto finding = model::judge_daemon_sets(snapshot->sitting, snapshot->nodes)) report(std::move(*finding));
+    if (auto finding = model::judge_elsewhere_daemon_sets(snapshot->elsewhere, snapshot->nodes))
+      report(std::move(*finding));
   }
   const auto report_words = [this](std::string about, const Result<std::string>& words) {
     if (!words) {

@@ -10,6 +10,7 @@
 #include "liqo/api/namespace_offloading.hpp"
 #include "liqo/api/reasons.hpp"
 #include "model/objects.hpp"
+#include "session/daemon_sets.hpp"
 #include "session/print_object.hpp"
 #include "session/wait.hpp"
 #include "volumes/kept_twins.hpp"
@@ -173,6 +174,7 @@ asio::awaitable<Result<void>> offload_one(Session& session, Cluster& cluster, co
     session.output().success(cluster.scope(), "namespace " + name + " is offloaded");
     report_read_namespace(session, cluster, request);
     if (request.pod_strategy != "Local") co_await report_policies(session, cluster, name);
+    co_await warn_of_offloaded_daemon_sets(cluster, name);
   }
   co_return Result<void>();
 }

@@ -7,6 +7,7 @@
 #include "liqo/api/kinds.hpp"
 #include "model/install/install.hpp"
 #include "model/install/uses.hpp"
+#include "model/names/corefile.hpp"
 
 namespace liqoctl {
 namespace {
@@ -46,6 +47,20 @@ asio::awaitable<Result<void>> check_removal(Session& session, bool prepare) {
   co_return Result<void>();
 }
 
+/// The lines of home-names in CoreDNS are the administrator's, so they stay, and lead nowhere without liqod.
+asio::awaitable<void> report_home_names(Session& session, Cluster& cluster) {
+  const kube::ObjectKey key{std::string(model::corefile_namespace), std::string(model::corefile_map)};
+  const auto map = co_await cluster.find(kube::resources::config_maps, key);
+  if (!map || !*map) co_return;
+  const std::string_view corefile = kube::string_at((*map)->tree(), {"data", model::corefile_key});
+  if (corefile.empty()) co_return;
+  const auto without = model::without_home_names(corefile);
+  // If somebody has removed a part of them, --undo says what to do.
+  if (without && without->text == corefile) co_return;
+  session.output().warn(cluster.scope(), "CoreDNS keeps the lines of home-names (ConfigMap " + key.text() +
+                                             "): \"liqoctl enable home-names --undo\" takes them out");
+}
+
 asio::awaitable<Result<void>> uninstall(Session& session, const Flags& flags) {
   if (flags.check || flags.prepare) co_return co_await check_removal(session, flags.prepare);
   KUBE_CO_TRY(opened, co_await session.local());
@@ -61,6 +76,7 @@ asio::awaitable<Result<void>> uninstall(Session& session, const Flags& flags) {
     KUBE_CO_TRY(definitions, model::kinds_of_chart(chart_files()));
     KUBE_CO_TRYV(co_await remove_kinds(session, cluster, definitions));
   }
+  co_await report_home_names(session, cluster);
   std::string stays;
   if (!flags.purge) {
     const auto left = co_await cluster.list(kinds::foreign_clusters, "");

@@ -20,6 +20,7 @@ asio::awaitable<Result<DaemonSetSnapshot>> look_at_daemon_sets(Cluster& cluster)
   std::set<std::string, std::less<>> offloaded;
   for (const Object& offloading : offloadings) offloaded.emplace(offloading.ns());
   snapshot.sitting = model::sitting_daemon_sets(snapshot.all, snapshot.nodes, offloaded);
+  snapshot.elsewhere = model::elsewhere_daemon_sets(snapshot.all, snapshot.nodes, offloadings);
   co_return snapshot;
 }
 
@@ -32,6 +33,16 @@ asio::awaitable<void> warn_of_daemon_sets(Cluster& cluster) {
                             model::daemon_sets_in_words(snapshot->sitting) +
                             "; keep them off with: liqoctl exclude "
                             "daemonsets");
+}
+
+asio::awaitable<void> warn_of_offloaded_daemon_sets(Cluster& cluster, std::string ns) {
+  const auto sets = co_await cluster.list(liqo::core::daemon_sets, ns);
+  if (!sets || sets->empty()) co_return;
+  const auto offloadings = co_await cluster.list(liqo::api::kinds::namespace_offloadings, ns);
+  const auto nodes = co_await cluster.list(kube::resources::nodes, "");
+  if (!offloadings || !nodes) co_return;
+  const std::vector<Object> elsewhere = model::elsewhere_daemon_sets(*sets, *nodes, *offloadings);
+  if (!elsewhere.empty()) cluster.output().warn(cluster.scope(), model::warn_of_elsewhere(elsewhere));
 }
 
 }  // namespace liqoctl

@@ -24,6 +24,22 @@ void add_identity_options(cli::Command app, Options& options, Texts& texts) {
          "come from this cluster, for offloaded pods of every service account, whatever --apiserver-support says")
       .type_name("ENUM:always or never")
       .preset("always");
+  using liqo::core::TrustBundles;
+  app.choice(
+         "--trust-bundles", {{"home", int(TrustBundles::home)}, {"provider", int(TrustBundles::provider)}},
+         [&settings](int number) { settings.offloading.trust_bundles = TrustBundles(number); },
+         "Which cluster's trust bundles (ClusterTrustBundles) offloaded pods mount: those of this cluster (home) or of "
+         "the one that they run in (provider)")
+      .type_name("ENUM:home or provider")
+      .preset("home");
+  using liqo::core::PodCertificates;
+  app.choice(
+         "--pod-certificates", {{"home", int(PodCertificates::home)}, {"provider", int(PodCertificates::provider)}},
+         [&settings](int number) { settings.offloading.pod_certificates = PodCertificates(number); },
+         "Which cluster's signers make the certificates of offloaded pods (PodCertificateRequests): those of this "
+         "cluster (home) or of the one that they run in (provider)")
+      .type_name("ENUM:home or provider")
+      .preset("home");
   app.flag("--enable-apiserver-support", texts.all_tokens,
            "Same as --apiserver-support=always or, with =false, never; refused if it contradicts that flag");
   app.option("--home-api-server-host", settings.offloading.api_server_host,

@@ -9,6 +9,7 @@
 #include "kube/async/event.hpp"
 #include "kube/async/timeout.hpp"
 #include "liqo/api/annotations.hpp"
+#include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "telemetry/families.hpp"
 
@@ -26,8 +27,10 @@ HomeNames::HomeNames(Context context)
     : context_(std::move(context)),
       look_up_(context_.settings.namespaces.look_up_name),
       resolve_(context_.metrics.gauge(families::home_names)),
-      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})) {
+      namespaces_(context_.home.acquire({.resource = kube::resources::namespaces})),
+      slices_(context_.home.acquire({.resource = api::kinds::resource_slices})) {
   namespaces_.follow([this](const kube::Change& ns) { see(ns); });
+  slices_.follow([this](const kube::Change& slice) { see_slice(slice); });
 }
 
 asio::awaitable<void> HomeNames::run() {
@@ -73,6 +76,14 @@ void HomeNames::see(const kube::Change& ns) {
   if ((!changes && !leads_elsewhere) || judge_.are_on() != true) return;
   log_shared();
   notify();
+}
+
+void HomeNames::see_slice(const kube::Change& slice) {
+  if (slice.now && slice.now->label(api::labels::replicated) == "true" &&
+      core::knows_names_of_home(kube::object_at(slice.now->status(), {"nodeLabels"})))
+    told_.insert(slice.key);
+  else
+    told_.erase(slice.key);
 }
 
 bool HomeNames::see_twin(const kube::Change& ns) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,15 +24,16 @@ class HomeNames final : public Runnable {
   explicit HomeNames(Context context);
 
   asio::awaitable<void> run() override;
-  bool has_synced() const override { return !namespaces_ || namespaces_->has_synced(); }
+  bool has_synced() const override { return namespaces_->has_synced() && slices_->has_synced(); }
   bool is_busy() const override { return false; }
 
   /// Adds a reader that is called when the answers below may have changed. Must not suspend.
   void subscribe(std::function<void()> handler) { readers_.push_back(std::move(handler)); }
-  /// Whether a look-up is about to show something, within half a minute, or the list of namespaces is under way, so
-  /// that it is worth waiting for: a Pod keeps what it is made with.
+  /// Whether a look-up is about to show something, or the lists that it is judged by are under way, so that it is worth
+  /// waiting for: a Pod keeps what it is made with. Where consumers were told before that names resolve, that is half a
+  /// minute at most, and a few seconds otherwise.
   bool is_coming() const {
-    return look_up_ && ((!judge_.are_on() && looks_ < first_looks) || !namespaces_->has_synced());
+    return look_up_ && ((!judge_.are_on() && looks_ < (told_.empty() ? 1 : first_looks)) || !has_synced());
   }
   /// Whether a look-up has shown something, or none is made.
   bool is_known() const { return !look_up_ || judge_.are_on(); }
@@ -44,12 +46,13 @@ class HomeNames final : public Runnable {
   std::string words_about(const std::string& consumer, const std::string& local, const std::string& remote) const;
 
  private:
-  /// After so many looks that have shown nothing, Pods wait no longer.
+  /// After so many looks that have shown nothing, no Pods wait any longer.
   static constexpr int first_looks = 3;
 
   asio::awaitable<void> look();
   asio::awaitable<core::NameLook> look_at(std::string name);
   void see(const kube::Change& ns);
+  void see_slice(const kube::Change& slice);
   void notify();
   /// Logs which consumers get no names of home because of another consumer's ID or twins.
   void log_shared() const;
@@ -67,12 +70,14 @@ class HomeNames final : public Runnable {
   std::function<asio::awaitable<core::NameLook>(std::string name)> look_up_;
   core::HomeNamesJudge judge_;
   int looks_ = 0;                              ///< at most first_looks
+  std::set<kube::ObjectKey> told_;             ///< slices whose consumers were told that names resolve
   std::map<std::string, std::string> peers_;   ///< tenant namespace to the peer's ID
   std::map<std::string, std::string> twins_;   ///< twin to its consumer
   mutable std::map<std::string, bool> leads_;  ///< the answers of leads_to_others() that were asked for
   std::vector<std::function<void()>> readers_;
   kube::Gauge resolve_;
   kube::InformerHandle namespaces_;
+  kube::InformerHandle slices_;
   kube::Log log_{"home-names"};
 };
 

@@ -14,6 +14,10 @@ struct OffloadingSettings {
   core::ApiServerMode api_server_mode = core::ApiServerMode::needed;
   /// Whether offloaded pods get tokens that name an audience other than the home API server.
   core::AudienceTokens audience_tokens = core::AudienceTokens::always;
+  /// Which cluster's trust bundles offloaded pods mount.
+  core::TrustBundles trust_bundles = core::TrustBundles::home;
+  /// Which cluster's signers make the certificates of offloaded pods.
+  core::PodCertificates pod_certificates = core::PodCertificates::home;
   std::string api_server_host;  ///< as offloaded pods reach it; "" = kubernetes.default
   std::string api_server_port;
   /// Whether Quotas bind consumers: ShadowPods are counted when they are created, and end with their Quota.

@@ -1,4 +1,5 @@
 // The owner references of what is written into the twins of one provider.
+// Tested by test/unit/controllers/reflection/owned_copy_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

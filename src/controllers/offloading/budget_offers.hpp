@@ -1,4 +1,5 @@
 // Whether one provider lets copies of PodDisruptionBudgets hold.
+// Tested by test/unit/controllers/offloading/disruption_budgets_test.cpp.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -83,6 +83,7 @@ void DisruptionBudgets::set_mapping(const core::NamespaceMapping& mapping) {
 void DisruptionBudgets::fill() {
   for (const auto& [local, twin] : twins_) {
     twin->was_read = false;
+    twin->is_bare = false;
     twin->doubt_until = context_.clock.now() + doubt;
     twin->offer->refused_until.reset();
     enqueue(local);
@@ -161,10 +162,15 @@ asio::awaitable<Outcome> DisruptionBudgets::reconcile(kube::WorkKey key) {
   KUBE_CO_TRY(is_open, co_await open(twin, !budgets_of(*twin).empty()), "reading copies of PodDisruptionBudgets");
   if (!is_current(twin)) co_return Outcome::done();
   if (!is_open) {
-    if (!twin->offer->refused_until || budgets_of(*twin).empty()) co_return Outcome::done();
-    co_return Outcome::again_after(offers_.pause(*twin->offer));
+    KUBE_CO_TRY(rest, co_await take_back_rest(twin), "taking back evictions");
+    if (!is_current(twin)) co_return Outcome::done();
+    if (!twin->offer->refused_until || budgets_of(*twin).empty())
+      co_return rest ? Outcome::again_after(*rest) : Outcome::done();
+    const kube::Duration pause = offers_.pause(*twin->offer);
+    co_return Outcome::again_after(std::min(pause, rest.value_or(pause)));
   }
   if (!twin->copies->has_synced()) co_return Outcome::again_after(1s);
+  twin->is_bare = false;
   twin->offer->had_copies = twin->offer->had_copies || !twin->copies->store().keys().empty();
   kube::Duration next = look_again;
   std::optional<kube::Failure> failure;
@@ -176,9 +182,15 @@ asio::awaitable<Outcome> DisruptionBudgets::reconcile(kube::WorkKey key) {
   }
   if (failure) co_return Outcome::retry(std::move(*failure));
   KUBE_CO_TRYV(co_await remove_others(twin));
+  if (!is_current(twin) || !twin->copies) co_return Outcome::done();
+  KUBE_CO_TRY(rest, co_await take_back_rest(twin), "taking back evictions");
+  if (!is_current(twin) || !twin->copies) co_return Outcome::done();
+  if (rest) next = std::min(next, *rest);
   // A provider that lets no budgets hold is not watched, either.
-  if (twin->copies->store().keys().empty() && (twin->offer->refused_until || budgets_of(*twin).empty()))
+  if (twin->copies->store().keys().empty() && (twin->offer->refused_until || budgets_of(*twin).empty())) {
     twin->copies.release();
+    twin->is_bare = true;
+  }
   co_return Outcome::again_after(next);
 }
 
@@ -210,6 +222,7 @@ asio::awaitable<kube::Result<bool>> DisruptionBudgets::open(Shared twin, bool is
   if (!page) co_return std::unexpected(std::move(page.error()));
   twin->was_read = true;
   twin->offer->was_denied = false;
+  twin->is_bare = page->items.empty();
   if (!is_current(twin) || (!is_needed && page->items.empty())) co_return false;
   if (page->items.empty()) {
     KUBE_CO_TRY(may_hold, co_await offers_.may_hold(twin->offer));
@@ -366,6 +379,21 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::take_
   if (!taken) co_return kube::fail(std::move(taken.error()), "taking back evictions");
   budgets_->observe(std::move(*taken));
   co_return Later();
+}
+
+asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::take_back_rest(Shared twin) {
+  Later next;
+  if (!twin->copies && !twin->is_bare) co_return next;
+  for (const kube::ObjectKey& key : budgets_->store().keys_in(twin->local)) {
+    auto budget = budgets_->find(key);
+    if (!budget || (twin->copies && core::is_copied(*budget))) continue;
+    Round round = look(*twin, std::move(*budget));
+    if (round.copy || round.plan.take_back.empty()) continue;
+    KUBE_CO_TRY(later, co_await take_back(twin, std::move(round)));
+    if (!is_current(twin)) co_return Later();
+    if (later) next = std::min(next.value_or(*later), *later);
+  }
+  co_return next;
 }
 
 asio::awaitable<kube::Result<void>> DisruptionBudgets::remove_others(Shared twin) {

@@ -46,6 +46,7 @@ class DisruptionBudgets {
     std::string local, remote;
     kube::InformerHandle copies;  ///< none while there is nothing to watch
     bool was_read = false;        ///< copies of an earlier process were looked for
+    bool is_bare = false;         ///< no copies of ours were there when they were looked for or watched last
     BudgetOffers::Shared offer;
     kube::TimePoint no_replace_until{};  ///< the provider has refused to have a copy changed
     /// Until when budgets wait that the provider has others of the same name of.
@@ -83,6 +84,9 @@ class DisruptionBudgets {
   asio::awaitable<kube::Result<bool>> lend(Round& round);
   asio::awaitable<kube::Result<Later>> write_copy(Shared twin, Round round);
   asio::awaitable<kube::Result<Later>> take_back(Shared twin, Round round);
+  /// Takes back what was lent for copies that are no more, because their budgets are not copied now or the provider
+  /// lets none hold. Returns when to go on.
+  asio::awaitable<kube::Result<Later>> take_back_rest(Shared twin);
   asio::awaitable<kube::Result<void>> remove_others(Shared twin);
   /// Notes that the provider has refused a write, and returns when it is to be tried again.
   Later note_refusal(Twin& twin, const Round& round, const kube::Failure& failure);

@@ -149,6 +149,7 @@ bool MappedPod::is_still_wanted() {
 }
 
 asio::awaitable<std::optional<Outcome>> MappedPod::order() {
+  services_.daemon_sets.see(*seen_.local);
   if (const auto wait = services_.orders.wait_for_room(*seen_.local, seen_.remote_key.ns)) {
     progress_.outcome = Outcome::again_after(*wait);
     co_return std::nullopt;
@@ -157,12 +158,15 @@ asio::awaitable<std::optional<Outcome>> MappedPod::order() {
   if (auto end = co_await refuse_hopeless()) co_return std::move(*end);
   if (seen_.needs_tokens && !seen_.knows_tokens) co_return Outcome::done();
   auto owner = co_await services_.orders.owner_in(seen_.remote_key.ns);
+  KUBE_CO_TRY(wait, co_await prepare_files());
+  if (wait) co_return Outcome::again_after(*wait);
+  if (!is_still_wanted()) co_return Outcome::done();
   KUBE_CO_TRYV(co_await services_.tokens.ensure(seen_.key, &*seen_.local, seen_.remote_key.ns, {}));
   // Tokens take a while. A change meanwhile enqueues the pod.
   if (!is_still_wanted()) co_return Outcome::done();
   auto ordered = co_await services_.orders.create(*seen_.local, seen_.remote_key, std::move(owner));
   if (!ordered) co_return not_ordered(std::move(ordered.error()));
-  co_await services_.default_accounts.see(*seen_.local, services_.node.forging);
+  co_await services_.missing_tokens.see(*seen_.local, services_.node.forging);
   // The new ShadowPod's event enqueues the pod. A ShadowPod that existed already may be missing in a stale cache.
   const PodTwin* twin = services_.twins.find(seen_.key.ns);
   if (twin && !twin->contains(&TwinWatch::shadows, seen_.remote_key))
@@ -192,6 +196,7 @@ asio::awaitable<std::optional<Outcome>> MappedPod::learn_audiences() {
 
 asio::awaitable<std::optional<Outcome>> MappedPod::refuse_hopeless() {
   std::string why = core::excess_of_tokens(*seen_.local, services_.node.forging);
+  if (why.empty()) why = core::excess_of_certificates(*seen_.local, services_.node.forging);
   if (why.empty()) {
     KUBE_CO_TRY(held, co_await services_.token_secrets.why_refused(*seen_.local, seen_.remote_key.ns));
     if (!held) co_return Outcome::again_after(looking_pause);
@@ -232,7 +237,24 @@ asio::awaitable<kube::Result<void>> MappedPod::keep() {
     if (const auto left = memory().refused.resize_left(now())) progress_.resize_left = left;
   }
   if (!seen_.mounted.empty()) co_await keep_tokens();
+  co_await keep_files();
   co_return kube::Result<void>();
+}
+
+asio::awaitable<kube::Result<std::optional<kube::Duration>>> MappedPod::prepare_files() {
+  KUBE_CO_TRY(for_trust, co_await services_.trust.prepare(*seen_.local, seen_.remote_key.ns));
+  if (for_trust) co_return for_trust;
+  co_return co_await services_.certificates.prepare(*seen_.local, seen_.remote_key.ns);
+}
+
+asio::awaitable<void> MappedPod::keep_files() {
+  // A running pod goes on with what it has.
+  const auto take = [this](kube::Result<std::optional<kube::Duration>> look) {
+    if (!look && !progress_.outcome.failure()) progress_.outcome = Outcome::retry(std::move(look.error()));
+    if (look && *look) progress_.outcome = sooner(progress_.outcome, **look);
+  };
+  take(co_await services_.trust.keep(*seen_.local, *seen_.shadow));
+  take(co_await services_.certificates.keep(*seen_.local, *seen_.shadow));
 }
 
 asio::awaitable<void> MappedPod::keep_tokens() {
@@ -284,6 +306,7 @@ asio::awaitable<kube::Result<void>> MappedPod::end(const core::PodAction& plan) 
   } else if (!seen_.local && !seen_.withdrawn) {
     auto tokens = co_await services_.tokens.ensure(seen_.key, nullptr, seen_.remote_key.ns, {});
     if (!tokens) done = std::unexpected(std::move(tokens.error()));
+    if (done) done = co_await services_.certificates.remove(seen_.key, seen_.remote_key.ns);
   }
   co_return done;
 }
@@ -350,8 +373,8 @@ std::optional<Outcome> MappedPod::status_waits() {
   const kube::TimePoint at = now();
   if (!pod.remote_seen_at) pod.remote_seen_at = at;
   auto left = core::status_may_wait(*seen_.local, *seen_.remote, at - *pod.remote_seen_at);
-  const bool may_wait =
-      progress_.ephemeral_refusal.empty() && progress_.resize_refusal.words.empty() && !progress_.outcome.failure();
+  const bool may_wait = progress_.ephemeral_refusal.empty() && progress_.resize_refusal.words.empty() &&
+                        !progress_.outcome.failure() && !services_.trust.is_waiting(seen_.key);
   if (may_wait && left == 0ms && !services_.node.budget.best_effort.try_take()) left = core::starting_time;
   if (!may_wait || left <= 0ms) return std::nullopt;
   return sooner(progress_.outcome, *left);

@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "controllers/offloading/default_accounts.hpp"
+#include "controllers/offloading/daemon_set_notices.hpp"
+#include "controllers/offloading/missing_tokens.hpp"
 #include "controllers/offloading/offloading_node.hpp"
+#include "controllers/offloading/pod_certificates.hpp"
 #include "controllers/offloading/pod_ends.hpp"
 #include "controllers/offloading/pod_orders.hpp"
 #include "controllers/offloading/pod_status_writer.hpp"
@@ -16,6 +18,7 @@
 #include "controllers/offloading/pods_without_room.hpp"
 #include "controllers/offloading/refused_pods.hpp"
 #include "controllers/offloading/token_secrets.hpp"
+#include "controllers/offloading/trust_copies.hpp"
 #include "controllers/offloading/unmapped_pods.hpp"
 #include "core/offloading/pod_plan.hpp"
 
@@ -32,10 +35,13 @@ class MappedPod {
   struct Services {
     OffloadingNode& node;
     PodTwins& twins;
-    DefaultAccounts& default_accounts;
+    DaemonSetNotices& daemon_sets;
+    MissingTokens& missing_tokens;
     HomeTokens& home_tokens;
     TokenSecrets& token_secrets;
     PodTokens& tokens;
+    TrustCopies& trust;
+    PodCertificates& certificates;
     PodWarnings& warnings;
     PodStatusWriter& statuses;
     PodsWithoutRoom& room;
@@ -95,6 +101,10 @@ class MappedPod {
   asio::awaitable<void> keep_size();
   /// Renews the tokens that the ShadowPod mounts.
   asio::awaitable<void> keep_tokens();
+  /// Brings the trust bundles and the certificates that the pod mounts before it is sent. Returns how long it waits.
+  asio::awaitable<kube::Result<std::optional<kube::Duration>>> prepare_files();
+  /// Brings those that the ShadowPod mounts up to date.
+  asio::awaitable<void> keep_files();
   /// Carries out a plan that ends the pod, on one side or on both.
   asio::awaitable<kube::Result<void>> end(const core::PodAction& plan);
   asio::awaitable<kube::Result<void>> refuse_foreign(const core::pod_action::RefuseForeign& action);

@@ -16,7 +16,8 @@ constexpr kube::BackoffPolicy refresh_backoff{200ms, 10s};
 PodController::PodController(core::ForgingContext forging, Provider provider, ProviderBudget& budget, Context context)
     : node_(std::move(forging), provider, budget, context,
             [this](kube::WorkKey key) { return reconcile(std::move(key)); }),
-      default_accounts_(context),
+      daemon_sets_(context),
+      missing_tokens_(context),
       home_tokens_(context),
       token_secrets_(context, provider.api),
       tokens_(node_.forging, provider.caches, provider.api, home_tokens_, context,
@@ -27,6 +28,8 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
                 {.find = [this](const kube::ObjectKey& key) { return waiting_pair(key); },
                  .changed = [this](const kube::ObjectKey& key) { node_.enqueue(key); }}),
       twins_(node_, tokens_),
+      trust_(node_, twins_),
+      certificates_(node_, tokens_),
       statuses_(node_),
       refused_(node_),
       room_(node_),
@@ -36,10 +39,13 @@ PodController::PodController(core::ForgingContext forging, Provider provider, Pr
       unmapped_(node_, twins_, statuses_, ends_),
       services_{.node = node_,
                 .twins = twins_,
-                .default_accounts = default_accounts_,
+                .daemon_sets = daemon_sets_,
+                .missing_tokens = missing_tokens_,
                 .home_tokens = home_tokens_,
                 .token_secrets = token_secrets_,
                 .tokens = tokens_,
+                .trust = trust_,
+                .certificates = certificates_,
                 .warnings = warnings_,
                 .statuses = statuses_,
                 .room = room_,
@@ -116,6 +122,7 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
   if (!node_.local_pods->has_synced() || !twins_.is_mapping_known()) co_return Outcome::done();
   if (key.name.empty()) {
     twins_.leave_withdrawn(key.ns);
+    KUBE_CO_TRYV(co_await trust_.sweep(key.ns));
     co_return co_await twins_.look_for_tokens(key.ns);
   }
   if (twins_.mapping().withdrawn(key.ns))
@@ -125,6 +132,10 @@ asio::awaitable<Outcome> PodController::reconcile(kube::WorkKey work) {
   const PodTwin* twin = twins_.find(key.ns);
   const bool is_here = node_.local_pods->store().contains(key);
   if (!twin) refused_.left(key);
+  if (!is_here) {
+    trust_.leave(key);
+    certificates_.forget(key);
+  }
   // A twin without pods rests. Once its caches are woken and complete, they enqueue the pod.
   if (twin && is_here) node_.provider.twins.wake(*twin->watch);
   if (twin && !twin->has_synced()) {

@@ -14,6 +14,7 @@
 #include "controllers/offloading/awaited_pods.hpp"
 #include "controllers/offloading/mapped_pod.hpp"
 #include "controllers/offloading/offloading_node.hpp"
+#include "controllers/offloading/pod_certificates.hpp"
 #include "controllers/offloading/pod_ends.hpp"
 #include "controllers/offloading/pod_orders.hpp"
 #include "controllers/offloading/pod_status_writer.hpp"
@@ -22,6 +23,7 @@
 #include "controllers/offloading/pod_warnings.hpp"
 #include "controllers/offloading/pods_without_room.hpp"
 #include "controllers/offloading/refused_pods.hpp"
+#include "controllers/offloading/trust_copies.hpp"
 #include "controllers/offloading/unmapped_pods.hpp"
 #include "core/namespaces/namespace_mapping.hpp"
 
@@ -39,7 +41,10 @@ class PodController {
   ~PodController();
 
   /// Sets the namespaces that have a twin now, and starts and stops the watches of twins accordingly.
-  void set_mapping(core::NamespaceMapping mapping) { twins_.set_mapping(std::move(mapping)); }
+  void set_mapping(core::NamespaceMapping mapping) {
+    twins_.set_mapping(std::move(mapping));
+    trust_.see_mapping();
+  }
   /// Sets the declared addresses of the provider. Until the first call the addresses that pods show at home stay as
   /// they are.
   void set_addresses(core::PeerAddresses addresses);
@@ -85,12 +90,15 @@ class PodController {
   TwinReader reader();
 
   OffloadingNode node_;
-  DefaultAccounts default_accounts_;
+  DaemonSetNotices daemon_sets_;
+  MissingTokens missing_tokens_;
   HomeTokens home_tokens_;
   TokenSecrets token_secrets_;
   PodTokens tokens_;
   PodWarnings warnings_;
   PodTwins twins_;
+  TrustCopies trust_;
+  PodCertificates certificates_;
   PodStatusWriter statuses_;
   RefusedPods refused_;
   PodsWithoutRoom room_;

@@ -7,6 +7,7 @@
 #include "core/offloading/capacity.hpp"
 #include "core/offloading/dropped_fields.hpp"
 #include "core/offloading/ephemeral_containers.hpp"
+#include "core/offloading/ephemeral_volumes.hpp"
 #include "core/offloading/not_reflected.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/refused_labels.hpp"
@@ -56,6 +57,17 @@ bool PodOrders::has_volume_there(const kube::Object& local, std::string_view cla
   return found && kube::string_at(found->spec(), {"storageClassName"}) == node_.context.settings.storage.storage_class;
 }
 
+kube::Result<void> PodOrders::name_claims(const kube::Object& local, kube::Object& shadow) const {
+  if (!claims_) return {};
+  return core::name_ephemeral_claims(kube::ensure_object(shadow.mutable_spec(), "pod"), local.name(),
+                                     node_.context.settings.storage.storage_class,
+                                     [&](std::string_view claim) -> std::optional<std::string> {
+                                       const auto found = claims_->find({std::string(local.ns()), std::string(claim)});
+                                       if (!found) return std::nullopt;
+                                       return std::string(kube::string_at(found->spec(), {"storageClassName"}));
+                                     });
+}
+
 void PodOrders::warn_refused(const kube::Object& local, std::string_view what, std::string_view words) {
   node_.warn(local, reasons::failed_reflection,
              "cluster " + node_.cluster() + " refuses the " + std::string(what) + ": " +
@@ -83,6 +95,7 @@ asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local,
                                                       std::optional<kube::OwnerReference> owner) {
   auto forged = core::forge_shadow_pod(local, remote_key.ns, node_.forging);
   if (!forged) co_return co_await refuse(local, remote_key, std::move(forged.error()));
+  KUBE_CO_TRYV(name_claims(local, forged->shadow));
   if (owner) forged->shadow.add_owner_reference(*owner);
   core::stamp_order(forged->shadow, node_.context.clock.wall());
   kube::TimePoint sent_at = node_.context.clock.now();

@@ -85,7 +85,7 @@ std::optional<kube::Object> PodTokens::find(const std::string& local, const kube
   return cache ? cache->find(secret) : std::nullopt;
 }
 
-const kube::Informer* PodTokens::cache_of(const std::string& local) const {
+kube::Informer* PodTokens::cache_of(const std::string& local) const {
   const auto twin = twins_.find(local);
   return twin != twins_.end() && twin->second.secrets ? &*twin->second.secrets : nullptr;
 }

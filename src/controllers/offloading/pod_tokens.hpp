@@ -49,6 +49,8 @@ class PodTokens {
   std::vector<kube::ObjectKey> secrets(const std::string& local) const;
   bool holds_any(const std::string& local) const;
   std::optional<kube::Object> find(const std::string& local, const kube::ObjectKey& secret) const;
+  /// The watch of these Secrets, for answers to writes of others with their labels; null = there is none.
+  kube::Informer* cache_of(const std::string& local) const;
 
   /// Brings the Secret with the pod's tokens up to date; returns when to look again. `pod`: null = gone. `mounted`: the
   /// tokens that its ShadowPod mounts. Does nothing until the Secrets are known; the reader is notified of that.
@@ -79,7 +81,6 @@ class PodTokens {
     bool is_unrenewed = false;  ///< a token expires because the pod may not have it any more
   };
 
-  const kube::Informer* cache_of(const std::string& local) const;
   Twin* find_twin(const std::string& local);
   Memory& memory_of(const kube::ObjectKey& key, std::string_view uid) {
     return controllers::memory_of(issued_, key, uid);

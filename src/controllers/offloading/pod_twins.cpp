@@ -5,6 +5,7 @@
 
 #include "core/common/meta.hpp"
 #include "core/common/names.hpp"
+#include "core/offloading/pod_certificates.hpp"
 #include "core/peering/missing_twins.hpp"
 #include "kube/client/find_live.hpp"
 #include "liqo/api/annotations.hpp"
@@ -75,10 +76,13 @@ void PodTwins::enqueue_token_pod(const std::string& local, const kube::ObjectKey
   const std::string_view annotated = known ? known->annotation(api::annotations::token_pod_name) : std::string_view();
   if (const std::string_view pod = core::token_secret_pod(secret.name, annotated); !pod.empty())
     node_.enqueue({local, std::string(pod)});
+  if (const std::string_view pod = core::certificate_secret_pod(secret.name, annotated); !pod.empty())
+    node_.enqueue({local, std::string(pod)});
   if (known) return;
   // A Secret that is gone and had a shortened name does not show its pod.
   for (const kube::ObjectKey& key : node_.local_pods->store().keys_in(local))
-    if (core::token_secret_name(key.name) == secret.name) node_.enqueue(key);
+    if (core::token_secret_name(key.name) == secret.name || core::certificate_secret_name(key.name) == secret.name)
+      node_.enqueue(key);
 }
 
 PodTwin* PodTwins::find(const std::string& local_namespace) {

@@ -24,6 +24,8 @@ using kube::Outcome;
 
 /// The bounds of a twin follow the pods that need them within moments: only a longer wait is reported.
 constexpr kube::Duration share_patience = 3s, counting_patience = 30s;
+/// A server that cannot take a Pod may be able to in moments. If it lasts, a webhook does not answer.
+constexpr kube::Duration taking_patience = 15s;
 
 }  // namespace
 
@@ -135,6 +137,10 @@ asio::awaitable<Outcome> TwinPodMaker::take_refusal(const kube::Object& shadow, 
   }
   if (failure.is_permanent()) {
     context_.events.warning(shadow, api::kinds::shadow_pods, api::reasons::failed_create_pod, failure.text());
+    KUBE_CO_TRYV(co_await writer_.report(shadow, core::refusal_words(failure)));
+  } else if (failure.status() && memories_[key].await_taking(context_.clock.now()) >= taking_patience &&
+             !shadow.has_annotation(api::annotations::refused)) {
+    // Once: such words may name a port or a time, and many pods may wait.
     KUBE_CO_TRYV(co_await writer_.report(shadow, core::refusal_words(failure)));
   }
   co_return Outcome::retry(std::move(failure));

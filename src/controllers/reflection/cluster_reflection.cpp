@@ -163,7 +163,8 @@ CopyEvents::Found ClusterReflection::find_copy(const std::string& local,
 
 core::ForgingContext ClusterReflection::forging_of(const kube::Object* decides) const {
   core::ForgingContext forging{.clusters = {.local = context_.settings.cluster_id, .remote = home_.name},
-                               .kept_keys = context_.settings.reflection.kept_keys};
+                               .kept_keys = context_.settings.reflection.kept_keys,
+                               .twins = &reflected_};
   if (context_.settings.offloading.reflect_ips) forging.endpoints = &endpoints_;
   if (!decides) return forging;
   const api::VirtualNode node(*decides);

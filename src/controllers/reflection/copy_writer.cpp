@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "controllers/reflection/address_note.hpp"
+#include "controllers/reflection/copy_reports.hpp"
 #include "controllers/reflection/narrowed_copies.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
 #include "core/namespaces/twin_owner.hpp"
@@ -117,6 +118,7 @@ asio::awaitable<Outcome> CopyWriter::apply(kube::Object local, action::Apply wan
   ns_->notes().unsure.erase(key.name);
   ns_->queue().note_look(local.name());
   report_stored(local, wanted.desired);
+  CopyReports(ns_->notes(), context_).see(local, *applied);
   ns_->notes().counters.add_reflected(context_.series_of(ns_->home().ns()));
   if (context_.copied) context_.copied(ns_->home().ns());
   const std::string wish(wanted.desired.annotation(api::annotations::reflected_digest));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "controllers/common/counters.hpp"
 #include "core/reflection/contest.hpp"
@@ -49,6 +50,14 @@ struct ObjectNotes {
     bool is_refused = false;              ///< home refused the last write, and that was reported
   };
 
+  /// What was reported of a copy as the provider stores it.
+  struct CopyReported {
+    std::map<std::string_view, Reported> notes;  ///< by what they are about
+    std::optional<kube::TimePoint> waits_since;  ///< for an address
+    bool is_looked_at = false;                   ///< it has waited for long, and a look at the copy has begun
+    bool is_unserved = false;                    ///< that it waits was reported
+  };
+
   std::set<std::string> referring;           ///< objects whose references were passed on
   std::map<std::string, Reported> reported;  ///< the reports that copies lack something
   /// Objects that are never reflected: UID and reason, as reported.
@@ -61,6 +70,8 @@ struct ObjectNotes {
   std::map<std::string, Narrowed> narrowed;
   std::map<std::string, Gathered> gathered;
   std::map<std::string, Addressed> addressed;
+  std::map<std::string, CopyReported> copies_reported;
+  std::map<std::string, std::string> leads_to;  ///< the namespace at home to which the name in an object leads
   std::map<std::string, std::string> replaced;  ///< UIDs of copies that were removed to be made again, by name
   std::set<std::string> unsure;   ///< names of copies of which it is not known whether their create was carried out
   std::set<std::string> unowned;  ///< names of copies that were made, but could not be given their owner
@@ -73,11 +84,21 @@ struct ObjectNotes {
     std::erase_if(contests, [now](const auto& entry) { return entry.second.is_over(now); });
   }
 
+  /// Notes to which namespace the name in an object leads; "" = to none.
+  void note_leading(const std::string& name, std::string_view there) {
+    if (there.empty())
+      leads_to.erase(name);
+    else
+      leads_to.insert_or_assign(name, std::string(there));
+  }
+
   /// Forgets an object of which nothing is left on either side.
   void forget(const std::string& name, const std::string& remote_name) {
     reported.erase(name);
     gathered.erase(name);
     addressed.erase(name);
+    copies_reported.erase(name);
+    leads_to.erase(name);
     disabled.erase(name);
     without_notes.erase(name);
     narrowed.erase(name);

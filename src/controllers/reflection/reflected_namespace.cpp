@@ -54,6 +54,15 @@ void ReflectedNamespace::reconsider(kube::Duration spread) {
                    std::max({spread, rest, kube::Duration(context_.kind.pace.settle)}));
 }
 
+void ReflectedNamespace::reconsider_leading(const std::string& to) {
+  for (const auto& [name, there] : notes_.leads_to) {
+    if (there != to) continue;
+    ++wishes_;
+    twin_.copies().doubt_source(context_.kind.remote_name(name, context_.forging));
+    queue_.add(name);
+  }
+}
+
 void ReflectedNamespace::consider_all() {
   is_reconsidered_ = false;
   reconsidered_at_ = context_.clock.now();

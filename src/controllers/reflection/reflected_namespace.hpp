@@ -62,6 +62,8 @@ class ReflectedNamespace {
   void add_all() const;
   /// Looks at all objects again, spread over that time, because something other than a change at home affects them.
   void reconsider(kube::Duration spread);
+  /// Looks again at the objects that lead to another namespace by its name, because that has another twin now, or none.
+  void reconsider_leading(const std::string& to);
   /// Enqueues all objects whose reconsideration was requested.
   void consider_all();
   /// Compares copies soon, because some have changed whose status is to come home.

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "controllers/common/pauses.hpp"
 #include "controllers/reflection/address_note.hpp"
+#include "controllers/reflection/copy_reports.hpp"
 #include "controllers/reflection/copy_writer.hpp"
 #include "controllers/reflection/narrowed_copies.hpp"
 #include "controllers/reflection/status_gatherer.hpp"
@@ -38,7 +38,9 @@ bool is_marked(const kube::Object& copy) { return copy.has_annotation(api::annot
 
 asio::awaitable<Outcome> ReflectedObject::bring_in_line() {
   Outcome outcome = co_await look();
-  co_return NarrowedCopies(ns_->notes(), context_.kind).with_next_try(name_, std::move(outcome), context_.clock.now());
+  const NarrowedCopies narrowed(ns_->notes(), context_.kind);
+  outcome = narrowed.with_next_try(name_, std::move(outcome), context_.clock.now());
+  co_return CopyReports(ns_->notes(), context_).with_next_look(name_, std::move(outcome));
 }
 
 asio::awaitable<Outcome> ReflectedObject::look() {
@@ -50,7 +52,7 @@ asio::awaitable<Outcome> ReflectedObject::look() {
   }
   forge();
   report_references();
-  report_left_out();
+  CopyReports(ns_->notes(), context_).see_wish(name_, is_wanted_ ? &*local_ : nullptr);
   if (auto end = end_if_as_wished()) co_return std::move(*end);
   // A copy that is to be immutable needs a read: an apply on another owner's object would make that immutable, and
   // CopyWriter::give_back() could not undo it.
@@ -178,6 +180,10 @@ std::optional<Outcome> ReflectedObject::end_without_reading() {
     ns_->forget(name_, remote_name_);
     return Outcome::done();
   }
+  if (known && CopyReports(ns_->notes(), context_).begin_if_due(name_)) {
+    ns_->twin().copies().doubt(remote_name_);
+    known = ns_->twin().copies().find(remote_name_);
+  }
   const NarrowedCopies narrowed(ns_->notes(), context_.kind);
   if (known && known->settled_for && known->source == source_ && !narrowed.is_due(name_, context_.clock.now())) {
     const auto contest = ns_->notes().contests.find(remote_name_);
@@ -215,6 +221,9 @@ void ReflectedObject::forge() {
   if (wanted_) rule.refused = narrowed.refused_of(name_, *wanted_, context_.clock.now());
   if (rule.refused) wanted_ = core::reflection::wanted_copy(rule, *local_, ns_->twin().ns());
   if (!wanted_) ns_->notes().narrowed.erase(name_);
+  if (!wanted_) ns_->notes().copies_reported.erase(name_);
+  if (context_.kind.leads_to)
+    ns_->notes().note_leading(name_, wanted_ ? context_.kind.leads_to(*local_) : std::string_view());
   is_wanted_ = wanted_.has_value();
   wish_ = is_wanted_ ? wanted_->annotation(api::annotations::reflected_digest) : std::string_view();
 }
@@ -293,6 +302,8 @@ asio::awaitable<Outcome> ReflectedObject::leave(bool kept) {
     source_ = *gathered;
   }
   if (remote_) settle();
+  if (remote_ && local_ && is_wanted_ && kept && ns_->is_current())
+    CopyReports(ns_->notes(), context_).see(*local_, *remote_);
   if (context_.kind.addresses && local_) {
     const bool is_ours = remote_ && is_wanted_ && kept;
     auto shown = co_await show(is_ours ? context_.kind.addresses(*remote_) : std::vector<std::string>());
@@ -356,22 +367,6 @@ void ReflectedObject::report_references() {
   if (secrets.empty() && ns_->notes().referring.erase(name_) == 0) return;
   if (!secrets.empty()) ns_->notes().referring.insert(name_);
   context_.on_references(ns_->home().ns(), name_, std::move(secrets));
-}
-
-void ReflectedObject::report_left_out() {
-  if (!context_.kind.left_out) return;
-  std::string words = is_wanted_ ? context_.kind.left_out(*local_, context_.forging) : "";
-  auto& reported = ns_->notes().reported;
-  const auto known = reported.find(name_);
-  if (words.empty()) {
-    if (known != reported.end()) known->second.lacks = false;
-    return;
-  }
-  const kube::TimePoint now = context_.clock.now();
-  const bool was_reported =
-      known != reported.end() && (known->second.lacks || now - known->second.at < report_again_after);
-  if (!was_reported) context_.events.warning(*local_, context_.kind.resource, api::reasons::address_left_out, words);
-  reported[name_] = {.at = was_reported ? known->second.at : now, .lacks = true};
 }
 
 void ReflectedObject::report_copied(const kube::Object& local) {

@@ -60,8 +60,6 @@ class ReflectedObject {
   void settle();
   /// Passes on to which Secrets the object refers, if it is wanted.
   void report_references();
-  /// Reports once what the copy lacks of the object, if it is wanted.
-  void report_left_out();
   /// Reports once that an object was copied that is copied only while a pod names it.
   void report_copied(const kube::Object& local);
   /// Reports once why the object is never reflected; "" = nothing to report.

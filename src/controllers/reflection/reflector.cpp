@@ -62,6 +62,8 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
   if (known) known->stop();
   namespaces_[local] = started;
   started->queue().add();
+  if (context_.kind.leads_to)
+    for (const auto& [name, ns] : namespaces_) ns->reconsider_leading(local);
 }
 
 void Reflector::watch_home() {
@@ -81,6 +83,8 @@ void Reflector::stop_namespace(const std::string& local) {
   namespaces_.erase(local);
   ns->stop();
   ns->take_back_references();
+  if (context_.kind.leads_to)
+    for (const auto& [name, other] : namespaces_) other->reconsider_leading(local);
 }
 
 void Reflector::set_references(const std::string& local, const std::set<std::string>& names, bool all,

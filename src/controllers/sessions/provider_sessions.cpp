@@ -402,6 +402,8 @@ void ProviderSessions::start_session(const kube::Object& virtual_node, SessionIn
   forging.api_server_ips = std::move(inputs.addresses);
   if (inputs.withholds_tokens) forging.api_server_mode = core::ApiServerMode::never;
   if (inputs.withholds_audience_tokens) forging.audience_tokens = core::AudienceTokens::never;
+  if (inputs.withholds_trust) forging.trust_bundles = core::TrustBundles::provider;
+  if (inputs.withholds_certificates) forging.pod_certificates = core::PodCertificates::provider;
   entry.session = std::make_shared<ProviderSession>(std::move(forging), std::move(link), cluster, context_);
   entry.session->on_health_change([this, key] {
     if (const ProviderSession* session = find(key)) {

@@ -32,6 +32,8 @@ std::string digest_of(const kube::Object& virtual_node, const SessionInputs& inp
   parts["knowsHomeNames"] = core::knows_names_of_home(VirtualNode(virtual_node).labels());
   parts["withholdsTokens"] = inputs.withholds_tokens;
   parts["withholdsAudienceTokens"] = inputs.withholds_audience_tokens;
+  parts["withholdsTrust"] = inputs.withholds_trust;
+  parts["withholdsCertificates"] = inputs.withholds_certificates;
   return core::sha256_hex(kube::json::serialize(parts));
 }
 
@@ -86,6 +88,8 @@ std::expected<SessionInputs, MissingInputs> SessionInputsReader::read(const kube
       .addresses = given_addresses(virtual_node),
       .withholds_tokens = entry.withholds_tokens,
       .withholds_audience_tokens = entry.withholds_audience_tokens,
+      .withholds_trust = entry.withholds_trust,
+      .withholds_certificates = entry.withholds_certificates,
       .credentials = core::sha256_hex(kube::json::serialize(kube::object_at(secret->tree(), {"data"}))),
       .digest = {}};
   inputs.digest = digest_of(virtual_node, inputs);
@@ -105,6 +109,8 @@ std::optional<MissingInputs> SessionInputsReader::read_options(const kube::Objec
     entry.left_out = core::reflection::filters_of(virtual_node, *options ? &**options : nullptr,
                                                   context_.settings.reflection.not_reflected);
     read_withheld_tokens(virtual_node, *options ? &**options : nullptr, entry);
+    entry.withholds_trust = *options && core::reflection::leaves_to_provider(**options, "--trust-bundles");
+    entry.withholds_certificates = *options && core::reflection::leaves_to_provider(**options, "--pod-certificates");
   } else if (!entry.left_out && virtual_node.is_deleting()) {
     // The session of a VirtualNode that is being deleted can do without its VkOptionsTemplate.
     entry.left_out = core::reflection::filters_of(virtual_node, nullptr, context_.settings.reflection.not_reflected);
@@ -161,6 +167,8 @@ core::ForgingContext SessionInputsReader::forging_of(const kube::Object& virtual
       .api_server_host = settings.offloading.api_server_host,
       .api_server_port = settings.offloading.api_server_port,
       .audience_tokens = settings.offloading.audience_tokens,
+      .trust_bundles = settings.offloading.trust_bundles,
+      .pod_certificates = settings.offloading.pod_certificates,
       .knows_home_names = core::knows_names_of_home(VirtualNode(virtual_node).labels()),
   };
 }

@@ -23,6 +23,8 @@ struct SessionInputs {
   std::vector<std::string> addresses;            ///< of the API server here, as the network module gives them
   bool withholds_tokens;                         ///< for the API server here
   bool withholds_audience_tokens;                ///< with another audience
+  bool withholds_trust;                          ///< its pods get the trust bundles of the provider
+  bool withholds_certificates;                   ///< its pods get those of signers of the provider
   std::string credentials;                       ///< a digest of the Secret
   std::string digest;                            ///< of the VirtualNode and the other inputs
 };
@@ -60,7 +62,8 @@ class SessionInputsReader {
     std::optional<core::reflection::ReflectionFilters> left_out;
     /// Which tokens the VkOptionsTemplate withholds, and why, as it was reported; "" = none.
     std::string tokens_withheld;
-    bool withholds_tokens = false, withholds_audience_tokens = false;
+    bool withholds_tokens = false, withholds_audience_tokens = false, withholds_trust = false;
+    bool withholds_certificates = false;
   };
   /// Reads the VkOptionsTemplate into the entry. Returns what is missing if it is not known.
   std::optional<MissingInputs> read_options(const kube::Object& virtual_node, Entry& entry, bool has_session);

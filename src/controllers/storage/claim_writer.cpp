@@ -1,8 +1,7 @@
 #include "controllers/storage/claim_writer.hpp"
 
-#include <algorithm>
-
 #include "controllers/common/guarded_write.hpp"
+#include "core/offloading/ephemeral_volumes.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -120,15 +119,12 @@ asio::awaitable<void> ClaimWriter::report(kube::Object claim, std::string_view r
 asio::awaitable<kube::Result<std::vector<kube::Object>>> ClaimWriter::pods_of(const kube::Object& claim) {
   const std::string name(claim.name());
   std::vector<kube::Object> users;
-  KUBE_CO_TRYV(co_await kube::list_all(
-                   context_.home.api(), {.resource = kube::resources::pods, .ns = std::string(claim.ns())}, {},
-                   [&](kube::Object pod) {
-                     if (std::ranges::any_of(kube::array_at(pod.spec(), {"volumes"}), [&](const json::value& volume) {
-                           return kube::string_at(volume, {"persistentVolumeClaim", "claimName"}) == name;
-                         }))
-                       users.push_back(std::move(pod));
-                     return true;
-                   }),
+  KUBE_CO_TRYV(co_await kube::list_all(context_.home.api(),
+                                       {.resource = kube::resources::pods, .ns = std::string(claim.ns())}, {},
+                                       [&](kube::Object pod) {
+                                         if (core::uses_claim(pod, name)) users.push_back(std::move(pod));
+                                         return true;
+                                       }),
                "looking for the pods of a claim");
   co_return users;
 }

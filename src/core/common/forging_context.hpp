@@ -1,6 +1,7 @@
 // The context of forging, beside the object itself: the two clusters and the settings of the virtual node.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,12 @@ enum class ApiServerMode {
 enum class AudienceTokens { never, always };
 /// The audiences of an API server.
 using Audiences = std::set<std::string, std::less<>>;
+
+/// Which cluster's trust bundles (ClusterTrustBundles) offloaded pods mount.
+enum class TrustBundles { provider, home };
+
+/// Which cluster's signers make the certificates (PodCertificateRequests) of offloaded pods.
+enum class PodCertificates { provider, home };
 
 /// How one pod of this consumer reaches its API server.
 enum class ApiServerSupport {
@@ -57,11 +64,19 @@ struct ForgingContext {
   AudienceTokens audience_tokens = AudienceTokens::never;
   /// The audiences of the API server at home; outlives this context. Null or empty = they are not known.
   const Audiences* home_audiences = nullptr;
+  TrustBundles trust_bundles = TrustBundles::provider;
+  /// Whether this process reads the trust bundles of home; outlives this context. Null or false = it does not (yet).
+  const bool* reads_trust_bundles = nullptr;
+  PodCertificates pod_certificates = PodCertificates::provider;
+  /// Whether home takes requests for certificates of pods; outlives this context. Null or false = it does not (yet).
+  const bool* requests_certificates = nullptr;
 
   std::string ingress_class;  ///< the provider's class for reflected Ingresses; "" = none
   /// For reflected EndpointSlices; outlives this context. Null = they are not reflected.
   const reflection::HomeEndpoints* endpoints = nullptr;
   std::string load_balancer_class;  ///< the provider's class for reflected Services of type LoadBalancer; "" = none
+  /// The twin of each namespace that is reflected to the provider; outlives this context. Null = they are not known.
+  const std::map<std::string, std::string>* twins = nullptr;
   /// Pods at the provider resolve the names of home, with the namespaces of home in them.
   bool knows_home_names = false;
 };

@@ -1,5 +1,9 @@
 #include "core/offloading/api_server.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "core/common/ip.hpp"
 #include "core/common/json_values.hpp"
 #include "core/common/names.hpp"
 #include "core/offloading/service_account_token.hpp"
@@ -44,14 +48,33 @@ void adapt_root_ca(json::array& sources, const ForgingContext& ctx) {
       (*object_in(source.get_object(), "configMap"))["name"] = remote_root_ca_name(ctx.clusters.local);
 }
 
+/// The names of the API server's Service in every cluster.
+constexpr std::string_view short_name = "kubernetes.default", service_name = "kubernetes.default.svc",
+                           full_name = "kubernetes.default.svc.cluster.local";
+
 struct ApiServerAddress {
   std::string host, port;
 };
 
 /// Host and port can each be overridden alone.
 ApiServerAddress address_of(const ForgingContext& ctx) {
-  return {ctx.api_server_host.empty() ? "kubernetes.default" : ctx.api_server_host,
+  return {ctx.api_server_host.empty() ? std::string(short_name) : ctx.api_server_host,
           ctx.api_server_port.empty() ? ctx.kubernetes_service_port : ctx.api_server_port};
+}
+
+/// Whether the longer names lead to the host that was given: an alias is for an address, and clients of these names use
+/// the port of HTTPS.
+bool is_aliased(const ForgingContext& ctx) {
+  return IpAddress::parse(ctx.api_server_host) && address_of(ctx).port == "443";
+}
+
+/// Whether a text has a name of the API server that is no alias.
+bool names_api_server(std::string_view text, bool aliased) {
+  for (std::size_t at = text.find(short_name); at != std::string_view::npos; at = text.find(short_name, at + 1)) {
+    if (!aliased) return true;
+    if (!text.substr(at).starts_with(service_name)) return true;
+  }
+  return false;
 }
 
 json::array service_environment(const ForgingContext& ctx) {
@@ -96,12 +119,36 @@ void adapt_environment(json::object& pod_spec, const ForgingContext& ctx) {
     for_each_object(pod_spec, list, [&](json::object& container) { adapt_container(container, added); });
 }
 
-void adapt_host_aliases(json::object& pod_spec, const ForgingContext& ctx) {
-  if (!ctx.api_server_host.empty() || ctx.api_server_ips.empty()) return;
-  json::array& aliases = kube::ensure_array(pod_spec, "hostAliases");
-  for (const std::string& ip : ctx.api_server_ips)
-    aliases.push_back(
-        json::object{{"ip", ip}, {"hostnames", json::array{"kubernetes.default", "kubernetes.default.svc"}}});
+void adapt_host_aliases(json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx) {
+  const auto add = [&pod_spec](const std::string& ip, json::array names) {
+    kube::ensure_array(pod_spec, "hostAliases").push_back(json::object{{"ip", ip}, {"hostnames", std::move(names)}});
+  };
+  if (!ctx.api_server_host.empty()) {
+    // A provider maps the address of an alias that has the shortest name, and this one it reaches as it is.
+    if (is_aliased(ctx)) add(ctx.api_server_host, {service_name, full_name});
+    return;
+  }
+  json::array names{short_name, service_name, full_name};
+  // Elsewhere the name is free for a Service.
+  if (local_pod.ns() == "default") names.emplace_back("kubernetes");
+  for (const std::string& ip : ctx.api_server_ips) add(ip, names);
+}
+
+bool asks_provider_by_name(const kube::Object& local_pod, const ForgingContext& ctx) {
+  if (ctx.api_server_host.empty()) return false;
+  const bool aliased = is_aliased(ctx);
+  const auto names = [aliased](const json::value& word) {
+    const json::string* text = word.if_string();
+    return text && names_api_server(*text, aliased);
+  };
+  for (std::string_view list : {"containers", "initContainers"})
+    for (const json::value& container : kube::array_at(local_pod.spec(), {list})) {
+      for (std::string_view words : {"command", "args"})
+        if (std::ranges::any_of(kube::array_at(container, {words}), names)) return true;
+      for (const json::value& variable : kube::array_at(container, {"env"}))
+        if (const json::value* value = kube::find(variable, {"value"}); value && names(*value)) return true;
+    }
+  return false;
 }
 
 }  // namespace liqo::core

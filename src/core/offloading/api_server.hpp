@@ -11,7 +11,12 @@ namespace liqo::core {
 void adapt_volumes(kube::json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx);
 /// Gives the containers of a remote pod spec the address of the home API server.
 void adapt_environment(kube::json::object& pod_spec, const ForgingContext& ctx);
-/// Names the home API server in the host aliases of a remote pod spec.
-void adapt_host_aliases(kube::json::object& pod_spec, const ForgingContext& ctx);
+/// Names the home API server in the host aliases of a remote pod spec: `kubernetes.default` and longer if a network
+/// gives it an address there. If its host is given, only `kubernetes.default.svc` and longer, and only if the host is
+/// an IP address and the port 443.
+void adapt_host_aliases(kube::json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx);
+/// Whether a pod names `kubernetes.default` in a command, an argument or a variable, although its host aliases do not:
+/// this is the provider's API server there, which knows no token of home.
+bool asks_provider_by_name(const kube::Object& local_pod, const ForgingContext& ctx);
 
 }  // namespace liqo::core

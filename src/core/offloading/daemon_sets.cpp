@@ -62,6 +62,22 @@ Resources books(const kube::Object& daemon_set) {
   return pod_requests(*needs);
 }
 
+std::optional<kube::Object> daemon_set_of(const kube::Object& pod) {
+  const auto owner = pod.controller();
+  if (!owner || owner->kind != "DaemonSet" || !owner->api_version.starts_with("apps/") || owner->uid.empty())
+    return std::nullopt;
+  kube::Object daemon_set = kube::Object::make(daemon_sets, {std::string(pod.ns()), owner->name});
+  daemon_set.mutable_metadata()["uid"] = owner->uid;
+  return daemon_set;
+}
+
+std::string describe_daemon_set_elsewhere(const kube::ObjectKey& daemon_set) {
+  return "this DaemonSet has one pod on each virtual node, not on each node of the other cluster, and it books room "
+         "there: if that is not meant, keep it off by node affinity liqo.io/type NotIn [virtual-node] (liqoctl exclude "
+         "daemonsets " +
+         daemon_set.text() + ")";
+}
+
 bool keep_off_virtual_nodes(kube::Object& daemon_set) {
   const json::object wanted = not_virtual();
   json::array& terms = kube::ensure_array(affinity_of(daemon_set), "nodeSelectorTerms");

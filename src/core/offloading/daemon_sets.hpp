@@ -1,7 +1,8 @@
-// DaemonSets whose pods sit on virtual nodes without ever running there, and the affinity that keeps them off.
+// DaemonSets whose pods sit on virtual nodes, and the affinity that keeps them off.
 // Tested by test/unit/core/offloading/daemon_sets_test.cpp.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,11 @@ bool sits_on(const kube::Object& daemon_set, std::string_view node_name, const k
 
 /// The resources that each pod of the DaemonSet takes of its node; nothing if its amounts cannot be read.
 Resources books(const kube::Object& daemon_set);
+
+/// The DaemonSet that has made the pod, with its name and UID alone; nothing if none has.
+std::optional<kube::Object> daemon_set_of(const kube::Object& pod);
+/// The sentence of the Event on a DaemonSet that has pods on virtual nodes which are sent.
+std::string describe_daemon_set_elsewhere(const kube::ObjectKey& daemon_set);
 
 /// Adds to each term of the required node affinity that the node is not virtual; returns whether that changes anything.
 /// A term that matches no node stays as it is, because with one more requirement it would match some.

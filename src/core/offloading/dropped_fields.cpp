@@ -4,6 +4,9 @@
 #include <iterator>
 
 #include "core/offloading/lost_fields.hpp"
+#include "core/offloading/pod_certificates.hpp"
+#include "core/offloading/pod_reads.hpp"
+#include "core/offloading/trust_bundles.hpp"
 #include "kube/base/text.hpp"
 
 namespace liqo::core {
@@ -48,16 +51,19 @@ std::vector<std::string> unsent_fields(const json::object& local_spec, const jso
   return unsent;
 }
 
-std::vector<std::string> foreign_fields(const json::object& local_spec) {
-  std::vector<std::string> foreign;
-  const json::array& volumes = kube::array_at(local_spec, {"volumes"});
+std::vector<std::string> foreign_fields(const kube::Object& local_pod, const ForgingContext& ctx) {
+  std::vector<std::string> foreign, sources_of_others;
+  if (!gets_certificates(local_pod, ctx)) sources_of_others.emplace_back("podCertificate");
+  if (!gets_home_trust(local_pod, ctx) && !reads_of_provider(local_pod))
+    sources_of_others.emplace_back("clusterTrustBundle");
+  const json::array& volumes = kube::array_at(local_pod.spec(), {"volumes"});
   for (std::size_t i = 0; i < volumes.size(); ++i) {
     const json::array& sources = kube::array_at(volumes[i], {"projected", "sources"});
     for (std::size_t j = 0; j < sources.size(); ++j)
-      for (const std::string_view source : {"podCertificate", "clusterTrustBundle"})
+      for (const std::string& source : sources_of_others)
         if (!kube::object_at(sources[j], {source}).empty())
           foreign.push_back("volumes[" + std::to_string(i) + "].projected.sources[" + std::to_string(j) + "]." +
-                            std::string(source));
+                            source);
   }
   return foreign;
 }

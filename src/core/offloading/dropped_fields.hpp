@@ -18,8 +18,9 @@ namespace liqo::core {
 std::vector<std::string> unsent_fields(const kube::json::object& local_spec, const kube::json::object& sent_spec);
 
 /// The sources of projected volumes that hold what the provider's signers have signed, or its trust bundles, e.g.
-/// "volumes[0].projected.sources[1].podCertificate".
-std::vector<std::string> foreign_fields(const kube::json::object& local_spec);
+/// "volumes[0].projected.sources[1].podCertificate". Those that come from home do not count, and trust bundles do not
+/// if the pod asks for the provider's.
+std::vector<std::string> foreign_fields(const kube::Object& local_pod, const ForgingContext& ctx);
 
 /// The sentence of the Event at home about a pod whose ShadowPod was stored as `created`; "" = nothing was dropped.
 std::string describe_dropped_fields(const ForgedShadowPod& forged, const kube::Object& created,

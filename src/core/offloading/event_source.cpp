@@ -10,9 +10,9 @@ namespace {
 
 namespace reasons = api::reasons;
 
-constexpr std::string_view of_reflection[] = {reasons::failed_reflection, reasons::reflection_disabled,
-                                              reasons::address_left_out, reasons::failed_deletion,
-                                              reasons::remote_warning};
+constexpr std::string_view of_reflection[] = {
+    reasons::failed_reflection, reasons::reflection_disabled, reasons::address_left_out, reasons::failed_deletion,
+    reasons::remote_warning,    reasons::copy_differs,        reasons::no_remote_address};
 
 }  // namespace
 

@@ -35,6 +35,7 @@ void OrderMemory::doubt_create(kube::TimePoint sent_at, bool timed_out) {
 void OrderMemory::note_created(kube::TimePoint now) {
   seen_.pod_created = true;
   waits_since_.reset();
+  not_taken_since_.reset();
   created_at_ = now;
 }
 
@@ -51,6 +52,11 @@ kube::Duration OrderMemory::await_confirmation(kube::TimePoint now) {
 kube::Duration OrderMemory::await_bounds(kube::TimePoint now) {
   if (!waits_since_) waits_since_ = now;
   return now - *waits_since_;
+}
+
+kube::Duration OrderMemory::await_taking(kube::TimePoint now) {
+  if (!not_taken_since_) not_taken_since_ = now;
+  return now - *not_taken_since_;
 }
 
 bool OrderMemory::may_report(kube::TimePoint now) {

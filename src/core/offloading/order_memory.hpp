@@ -49,6 +49,9 @@ class OrderMemory {
   kube::Duration await_confirmation(kube::TimePoint now);
   /// Begins to wait for the bounds of its twin, unless it waits already. Returns how long it has waited.
   kube::Duration await_bounds(kube::TimePoint now);
+  /// Begins to wait for the API server to be able to take the Pod, unless it waits already. Returns how long it has
+  /// waited.
+  kube::Duration await_taking(kube::TimePoint now);
 
   /// Whether the reason why its Pod is not created may be written on the ShadowPod now; if so, the time is remembered.
   /// Each write brings the ShadowPod back at once: words that differ each time would make a loop.
@@ -78,6 +81,7 @@ class OrderMemory {
   std::optional<kube::TimePoint> reported_at_;        ///< when the refusal was last written on the ShadowPod
   std::optional<kube::TimePoint> unconfirmed_since_;  ///< it came late, and its consumer has not confirmed it
   std::optional<kube::TimePoint> waits_since_;        ///< since when its Pod waits for the bounds of its twin
+  std::optional<kube::TimePoint> not_taken_since_;    ///< since when the API server cannot take its Pod
   std::optional<kube::TimePoint> reported_short_;     ///< when an Event last reported that there is no room for it
   kube::TimePoint resize_again_at_{};                 ///< when a refused resize of its Pod may be tried again
   std::string resize_refused_;                        ///< digest of the refused amounts

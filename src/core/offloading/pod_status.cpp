@@ -10,6 +10,7 @@
 #include "core/offloading/ephemeral_containers.hpp"
 #include "core/offloading/pod_plan.hpp"
 #include "core/offloading/provider_pod.hpp"
+#include "core/offloading/refusal_remedy.hpp"
 #include "core/offloading/remote_warning.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
@@ -388,7 +389,8 @@ std::optional<WantedStatus> forge_local_status(StatusObjects of, const StatusCon
   if (refusal.empty()) return missing;
   kube::Object shown = local;
   if (missing) shown.mutable_status() = std::move(missing->status);
-  return forge_refusal(shown, api::reasons::offloading_refused, refusal_message(ctx.provider, refusal), now);
+  return forge_refusal(shown, api::reasons::offloading_refused, refusal_with_remedy(std::string(ctx.provider), refusal),
+                       now);
 }
 
 }  // namespace liqo::core

@@ -12,10 +12,12 @@
 #include "core/offloading/home_root_ca.hpp"
 #include "core/offloading/label_keys.hpp"
 #include "core/offloading/placement_wishes.hpp"
+#include "core/offloading/pod_certificates.hpp"
 #include "core/offloading/pod_reads.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/shadow_metadata.hpp"
 #include "core/offloading/token_audiences.hpp"
+#include "core/offloading/trust_bundles.hpp"
 #include "core/policy/key_table.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/kinds.hpp"
@@ -112,12 +114,35 @@ void drop_doubles(json::object& annotations, const json::object& reads) {
   annotations = std::move(kept);
 }
 
+std::string describe_wrong_name(const ForgingContext& ctx) {
+  return "kubernetes.default leads this pod to the API server of cluster " + ctx.clusters.remote +
+         ", which refuses its token of cluster " + ctx.clusters.local +
+         ": have it use KUBERNETES_SERVICE_HOST, or give liqod an IP address as --home-api-server-host and 443 as "
+         "--home-api-server-port, for kubernetes.default.svc";
+}
+
+/// An address of a port on a node of home. Every node has the loopback addresses, and those that mean all.
+bool is_of_node(std::string_view host_ip) {
+  return !host_ip.empty() && !host_ip.starts_with("127.") && host_ip != "0.0.0.0" && host_ip != "::" &&
+         host_ip != "::1";
+}
+
+/// Ports of the node that are bound to an address which the provider's nodes do not have.
+bool binds_to_home(const json::object& spec) {
+  for (std::string_view list : {"containers", "initContainers"})
+    for (const json::value& container : kube::array_at(spec, {list}))
+      for (const json::value& port : kube::array_at(container, {"ports"}))
+        if (kube::int_at(port, {"hostPort"}) > 0 && is_of_node(kube::string_at(port, {"hostIP"}))) return true;
+  return false;
+}
+
 std::vector<std::string> dropped_fields(const json::object& local_spec, const json::object& sent_spec,
                                         bool host_ports_cleared) {
   std::vector<std::string> dropped;
   for (std::string_view field : {"hostNetwork", "hostPID", "hostIPC"})
     if (kube::bool_at(local_spec, {field})) dropped.emplace_back(field);
   if (host_ports_cleared) dropped.emplace_back("hostPort");
+  if (binds_to_home(sent_spec)) dropped.emplace_back("hostPort with a hostIP of home");
   std::ranges::move(unsent_fields(local_spec, sent_spec), std::back_inserter(dropped));
   return dropped;
 }
@@ -163,8 +188,9 @@ ApiServerSupport api_server_support_of(const kube::Object& local_pod, const Forg
 
 std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens) {
   const std::string_view asked = local_pod.annotation(api::annotations::api_server_support);
-  if (asked == "disabled" || asked == "remote" || knows_home_api_server(ctx)) return {};
-  if (!wants_home_api_server(local_pod, ctx)) return {};
+  if (asked == "disabled" || asked == "remote" || !wants_home_api_server(local_pod, ctx)) return {};
+  if (knows_home_api_server(ctx))
+    return has_tokens && asks_provider_by_name(local_pod, ctx) ? describe_wrong_name(ctx) : std::string();
   if (std::ranges::all_of(collect_token_requests(local_pod),
                           [&](const TokenRequest& request) { return is_other_audience(request.audience, ctx); }))
     return {};
@@ -193,12 +219,16 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   const ApiServerSupport support = api_server_support_of(local_pod, ctx);
   if (std::string why = excess_of_tokens(local_pod, ctx); !why.empty())
     return kube::fail(kube::Errc::invalid_input, std::move(why));
+  if (std::string why = excess_of_certificates(local_pod, ctx); !why.empty())
+    return kube::fail(kube::Errc::invalid_input, std::move(why));
   if (support != ApiServerSupport::remote) adapt_volumes(spec, local_pod, ctx);
   if (support == ApiServerSupport::token_api) {
     name_home_root_ca(spec, ctx);
     adapt_environment(spec, ctx);
-    adapt_host_aliases(spec, ctx);
+    adapt_host_aliases(spec, local_pod, ctx);
   }
+  adapt_trust_bundles(spec, local_pod, ctx);
+  adapt_certificates(spec, local_pod, ctx);
   adapt_reads(spec, local_pod, remote_namespace, ctx);
   const json::object reads = forge_reads(local_pod, spec);
   if (std::string refusal = refuse_reads(reads); !refusal.empty())
@@ -219,7 +249,7 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
   ForgedShadowPod forged{.shadow = kube::Object::make(api::kinds::shadow_pods,
                                                       {std::string(remote_namespace), std::string(local_pod.name())}),
                          .dropped_fields = dropped_fields(local_spec, spec, host_ports_cleared),
-                         .foreign_fields = foreign_fields(local_spec),
+                         .foreign_fields = foreign_fields(local_pod, ctx),
                          .read_namespace = describe_read_namespace(local_pod, remote_namespace, ctx)};
   if (std::string tokens = unsent_tokens(local_pod, ctx); !tokens.empty())
     forged.dropped_fields.push_back(std::move(tokens));

@@ -31,8 +31,8 @@ kube::Result<ForgedShadowPod> forge_shadow_pod(const kube::Object& local_pod, st
 /// `remote`.
 ApiServerSupport api_server_support_of(const kube::Object& local_pod, const ForgingContext& ctx);
 
-/// The sentence for a pod that gets, or would get, tokens for an API server whose address is not known; "" = no
-/// trouble. `has_tokens`: its ShadowPod mounts them already.
+/// The sentence for a pod that gets, or would get, tokens for an API server whose address is not known, or that asks
+/// another one by a name; "" = no trouble. `has_tokens`: its ShadowPod mounts them already.
 std::string api_server_trouble(const kube::Object& local_pod, const ForgingContext& ctx, bool has_tokens);
 
 }  // namespace liqo::core

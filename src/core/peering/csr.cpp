@@ -66,6 +66,16 @@ kube::Result<std::string> make_signing_request(const PrivateKey& key, const Cert
   return write_pem(pem_type, der_of<const X509_REQ>(i2d_X509_REQ, request.get()));
 }
 
+kube::Result<std::string> make_empty_request(const PrivateKey& key) {
+  const Request request(X509_REQ_new());
+  const bool made = request && X509_REQ_set_version(request.get(), 0) == 1 &&
+                    X509_REQ_set_pubkey(request.get(), key.handle()) == 1 &&
+                    X509_REQ_sign(request.get(), key.handle(), key.public_key().request_digest()) > 0;
+  ERR_clear_error();
+  if (!made) return kube::fail(kube::Errc::invalid_input, "no request can be made for that key");
+  return der_of<const X509_REQ>(i2d_X509_REQ, request.get());
+}
+
 kube::Result<SigningRequest> read_signing_request(std::string_view pem) {
   if (pem.size() > max_request) return refuse("has more than 16 KiB");
   const auto block = read_pem(pem);

@@ -27,6 +27,9 @@ CertificateName slice_name(std::string_view slice, std::string_view consumer);
 /// may have more than the 64 characters of X.509's upper bound.
 kube::Result<std::string> make_signing_request(const PrivateKey& key, const CertificateName& name);
 
+/// A request for a key alone, in DER: it names nobody. Kubelets make such requests for pods (KEP-4317).
+kube::Result<std::string> make_empty_request(const PrivateKey& key);
+
 /// What a request asks for.
 struct SigningRequest {
   CertificateName name;

@@ -2,6 +2,7 @@
 
 #include <openssl/core_names.h>
 #include <openssl/decoder.h>
+#include <openssl/ec.h>
 #include <openssl/encoder.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -172,6 +173,19 @@ kube::Result<PrivateKey> PrivateKey::make_rsa() {
   EVP_PKEY* key = EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t(shortest_rsa));
   ERR_clear_error();
   if (!key) return kube::fail(kube::Errc::missing, "no RSA key can be made");
+  return adopt(own(key));
+}
+
+kube::Result<PrivateKey> PrivateKey::make_for_pod(std::string_view type, const Entropy& entropy) {
+  if (type == "ED25519") return make_ed25519(entropy ? entropy : secure_random);
+  EVP_PKEY* key = nullptr;
+  if (type == "ECDSAP256") key = EVP_EC_gen("P-256");
+  if (type == "ECDSAP384") key = EVP_EC_gen("P-384");
+  if (type == "ECDSAP521") key = EVP_EC_gen("P-521");
+  if (type == "RSA3072") key = EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{3072});
+  if (type == "RSA4096") key = EVP_PKEY_Q_keygen(nullptr, nullptr, "RSA", std::size_t{4096});
+  ERR_clear_error();
+  if (!key) return kube::fail(kube::Errc::unsupported, "no key of type " + std::string(type) + " can be made");
   return adopt(own(key));
 }
 

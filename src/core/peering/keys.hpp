@@ -22,7 +22,7 @@ kube::Result<std::string> secure_random(std::size_t size);
 enum class KeyType {
   ed25519,
   rsa,    ///< 2048 to 8192 bits; new ones have 2048
-  ecdsa,  ///< on P-256, P-384 or P-521; only read, never made
+  ecdsa,  ///< on P-256, P-384 or P-521; new ones are for pods only
 };
 
 /// A public key of another cluster, or our own. Copies share it. Pure.
@@ -67,6 +67,9 @@ class PrivateKey {
   static kube::Result<PrivateKey> make_ed25519(const Entropy& entropy);
   /// An RSA key of 2048 bits, for providers that take no other (with OpenSSL's own entropy, in about 100 ms).
   static kube::Result<PrivateKey> make_rsa();
+  /// A key for a pod, by the name that Kubernetes has for its type: ED25519, ECDSAP256, ECDSAP384, ECDSAP521, RSA3072
+  /// or RSA4096, which take up to seconds. Without `entropy` OpenSSL's own is used. Errors: Errc::unsupported.
+  static kube::Result<PrivateKey> make_for_pod(std::string_view type, const Entropy& entropy);
   /// Reads a PEM `PRIVATE KEY` (PKCS#8, not encrypted) of at most 16 KiB. Errors as PublicKey::parse().
   static kube::Result<PrivateKey> parse(std::string_view pem);
 

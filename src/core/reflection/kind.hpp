@@ -11,6 +11,7 @@
 
 #include "core/common/forging_context.hpp"
 #include "core/reflection/compare.hpp"
+#include "core/reflection/copy_notes.hpp"
 #include "core/reflection/narrowed.hpp"
 #include "kube/k8s/object.hpp"
 
@@ -71,6 +72,9 @@ struct ReflectedKind {
   kube::Object (*forge)(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx);
   /// What of a reflected object its copy lacks, a sentence for its Event; "" = nothing. Null: copies lack nothing.
   std::string (*left_out)(const kube::Object& local, const core::ForgingContext& ctx) = nullptr;
+  /// The other namespace of home to which an object leads by its name, so that its copy is forged again when that gets
+  /// a twin, or has none any more; "" = none. Null: no object of the kind leads anywhere.
+  std::string_view (*leads_to)(const kube::Object& local) = nullptr;
   /// Whether something from outside a cluster reaches an object, so that its copy is taken away if the provider refuses
   /// a label or an annotation of a later state. Null: nothing does.
   bool (*is_door)(const kube::Object& local) = nullptr;
@@ -88,6 +92,13 @@ struct ReflectedKind {
   /// The addresses that the provider gave to a copy, for the annotation `remote-addresses` of the object at home. Null:
   /// copies of the kind get none.
   std::vector<std::string> (*addresses)(const kube::Object& remote) = nullptr;
+  /// What to report once of a copy as the provider stores it. Null: nothing.
+  std::vector<CopyNote> (*notes)(const kube::Object& local, const kube::Object& remote,
+                                 const core::ForgingContext& ctx) = nullptr;
+  /// What to report once of a copy that still waits for an address after `address_patience`; "" = it waits for none.
+  /// Null: no copy of the kind waits.
+  std::string (*unserved)(const kube::Object& local, const kube::Object& remote,
+                          const core::ForgingContext& ctx) = nullptr;
 
   /// A merge patch that takes away what others have added to a copy, because an apply takes away only what it has made;
   /// empty = there is nothing. Null: what others add stays.

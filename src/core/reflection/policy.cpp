@@ -73,7 +73,7 @@ std::string_view kind_of_option(std::string_view argument) {
 /// The options that are followed, or reported together with their value.
 bool is_known_option(std::string_view argument) {
   constexpr std::string_view known[] = {"--audience-tokens", "--enable-apiserver-support", "--disable-ip-reflection",
-                                        "--enable-storage"};
+                                        "--enable-storage",  "--pod-certificates",         "--trust-bundles"};
   const std::string_view option = argument.substr(0, argument.find('='));
   return !kind_of_option(argument).empty() || std::ranges::find(known, option) != std::end(known);
 }
@@ -259,6 +259,11 @@ std::string why_audience_tokens_withheld(const kube::Object& options_template) {
   if (!said || *said == "always") return {};
   return *said == "never" ? "--audience-tokens is never"
                           : "--audience-tokens is " + kube::in_quotes(*said) + " and neither always nor never";
+}
+
+bool leaves_to_provider(const kube::Object& options_template, const std::string& option) {
+  const auto said = value_of(api::VkOptionsTemplate(options_template).extra_args(), option);
+  return said && *said != "home";
 }
 
 std::string describe_withheld(const std::string& for_api_server, const std::string& by_name) {

@@ -80,6 +80,9 @@ std::string why_tokens_withheld(const kube::Object& options_template);
 /// Why pods are to have no tokens that name an audience of their own, a clause: `serviceaccount` has no workers, or
 /// what cannot be read, or `--audience-tokens` is not `always`. "" = they may have some.
 std::string why_audience_tokens_withheld(const kube::Object& options_template);
+/// Whether pods are to have something of their provider and not of home: the option, `--trust-bundles` or
+/// `--pod-certificates`, says anything but `home`.
+bool leaves_to_provider(const kube::Object& options_template, const std::string& option);
 /// What an Event says of tokens that are withheld for these reasons; "" = none are.
 std::string describe_withheld(const std::string& for_api_server, const std::string& by_name);
 /// What an Event says of mistakes and of what is not followed; "" = there is neither.

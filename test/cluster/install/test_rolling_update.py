@@ -7,6 +7,7 @@ serves.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,17 @@ from harness.story import Story
 from harness.wait import wait_for
 
 ROLLS = 2
+STEP = "tekton.dev/ready"
+
+
+def waiting_step() -> dict[str, Any]:
+    """A pod as Tekton makes it, which reads an annotation of its own that changes later."""
+    pod = busybox("first")
+    items = [{"path": "ready", "fieldRef": {"fieldPath": f"metadata.annotations['{STEP}']"}}]
+    pod["spec"]["volumes"] = [{"name": "info", "downwardAPI": {"items": items}}]
+    pod["spec"]["containers"][0]["volumeMounts"] = [{"name": "info", "mountPath": "/info"}]
+    pod["metadata"]["annotations"] = {STEP: ""}
+    return pod
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +54,9 @@ def test_both_sides_are_updated_under_a_load_of_pods(sides: tuple[Replicas, Repl
         lambda: api.get("namespaces", None, namespace)["metadata"]["labels"].get("liqo.io/scheduling-enabled"),
         30, "the namespace to be offloaded",
     )  # fmt: skip
-    story.create(busybox("first"))
+    story.create(waiting_step())
     story.wait_phase("first", "Running", 60)
+    order = story.shadow("first")
     since = away.cluster.audit.mark()
     with Load(lambda name: story.create(busybox(name)), pause=0.15) as load:
         for _ in range(ROLLS):
@@ -57,6 +70,12 @@ def test_both_sides_are_updated_under_a_load_of_pods(sides: tuple[Replicas, Repl
     running = lambda: sum(pod["status"].get("phase") == "Running" for pod in home.cluster.pods(namespace))  # noqa: E731
     wait_for(lambda: running() == len(load.names) + 1, 120, "every pod to run", interval=0.5)
     story.nothing_was_doubled()
+    # Who leads now finds the order as it was, and goes on with it.
+    kept = story.shadow("first")
+    assert order and kept and kept["metadata"]["uid"] == order["metadata"]["uid"] and kept["spec"] == order["spec"]
+    api.patch("pods", namespace, "first", {"metadata": {"annotations": {STEP: "READY"}}})
+    read = lambda: "READY" in story.remote("first")["metadata"]["annotations"].values()  # noqa: E731
+    wait_for(read, 30, "the pod to read what has changed")
     story.close()
 
 

@@ -6,62 +6,21 @@ Not part of a plain run: `tools/test skew` says which version of Liqo or of Kube
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from harness import objects, settings
-from harness.cluster.cluster import Cluster, busybox
+from harness.cluster.cluster import busybox
 from harness.cluster.components import Options
 from harness.cluster.images import HELLO_IMAGE
 from harness.cluster.node import is_ready
-from harness.liqo.deployed import daemon_of
-from harness.liqo.liqod import Liqod
+from harness.liqo.sides import SOON, Pair, Side
 from harness.run import Run
 from harness.story import condition
-from harness.tools.liqoctl import Liqoctl
-from harness.tools.release import REPOSITORY
 from harness.wait import stays, wait_for
 
 pytestmark = pytest.mark.skew
-
-SOON = 120.0
-
-
-class Side:
-    """A cluster with the programs of a build directory, installed by its liqoctl; liqod runs as its Deployment says."""
-
-    def __init__(self, cluster: Cluster, build: Path):
-        self.cluster, self.api, self.name = cluster, cluster.api, cluster.name
-        self.liqoctl = Liqoctl(cluster, binary=build / "services/liqoctl/liqoctl")
-        self._install()
-        # Its garbage collector looks for new kinds every 30 s only.
-        cluster.restart("kube-controller-manager")
-        self.daemon = self._start(build)
-        wait_for(lambda: self.api.find("secrets", "liqo", "authentication-keys"), SOON, f"the keys of {self.name}")
-        hooks = lambda: self.api.list("validatingwebhookconfigurations")  # noqa: E731
-        wait_for(hooks, SOON, f"the webhooks of {self.name}")
-
-    def _install(self) -> None:
-        address = f"apiServer.address={self.cluster.server}"
-        image = f"image.repository={REPOSITORY}"
-        self.cluster.apply(
-            self.liqoctl("install", "--print", "--cluster-id", self.name, "--set", address, "--set", image)
-        )
-
-    def _start(self, build: Path) -> Liqod:
-        return daemon_of(self.cluster, binary=build / "services/liqod/liqod").start(SOON)
-
-    def upgrade(self, build: Path) -> None:
-        """What the chart of `build` brings, and then its liqod in the place of the one that runs."""
-        self.liqoctl = Liqoctl(self.cluster, binary=build / "services/liqoctl/liqoctl")
-        self._install()
-        self.daemon.stop()
-        self.daemon = self._start(build)
-        self.daemon.wait_asked()
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +33,6 @@ def sides(run: Run) -> Iterator[tuple[Side, Side]]:
     other = Options(kubernetes=settings.skewed_kubernetes(), kubelet=True)
     with run.borrow(bonn=other, graz=Options(kubelet=True)) as (bonn, graz):
         yield Side(bonn, settings.skewed() or build), Side(graz, build)
-
-
-@dataclass
-class Pair:
-    consumer: Side
-    provider: Side
 
 
 @pytest.fixture(scope="module", params=["the other version consumes", "the other version provides"])
@@ -144,6 +97,7 @@ def loaded(run: Run) -> Iterator[Pair]:
     if not settings.skewed():
         pytest.skip("no other version of Liqo is named: tools/test skew --ref does so")
     with run.borrow(padua=Options(), verona=Options()) as (padua, verona):
+        verona.add_kwok_nodes(1)
         yield Pair(Side(padua, settings.skewed()), Side(verona, settings.skewed()))
 
 
@@ -239,7 +193,8 @@ def test_a_loaded_pair_is_upgraded_whose_objects_break_todays_bounds(loaded: Pai
 @pytest.mark.refusals("an earlier version lets nothing in under a policy that it does not understand")
 def test_keys_of_todays_policy_are_taken_off_before_a_rollback(loaded: Pair) -> None:
     home, away = loaded.consumer, loaded.provider
-    later = {"objectLabels": ["grafana_dashboard"], "strictMetadata": True, "certificateSigners": ["example.com/mesh"]}
+    later = {"objectLabels": ["grafana_dashboard"], "strictMetadata": True, "certificateSigners": ["example.com/mesh"],
+             "disruptionBudgets": {"maxBlock": "10m"}}  # fmt: skip
     policy = json.dumps({"hostPorts": True, **later})
     away.cluster.kubectl("annotate", "namespace", "liqo-tenant-padua", f"liqo.io/pod-policy={policy}")
     away.upgrade(settings.skewed())
@@ -251,10 +206,7 @@ def test_keys_of_todays_policy_are_taken_off_before_a_rollback(loaded: Pair) -> 
         return "liqo.io/pod-policy" in str(home.cluster.events("shop", "five"))
 
     wait_for(told, SOON, "the pod to say that the policy cannot be understood")
-    text = (settings.TREE / "docs/operations.md").read_text(encoding="utf-8")
-    (line,) = [block for block in re.findall(r"(?:^    .*\n)+", text, re.MULTILINE) if "tojson" in block]
-    kubectl = " ".join(str(word) for word in away.cluster.kubectl_command())
-    away.cluster.space.run("bash", "-c", f'kubectl() {{ {kubectl} "$@"; }}; set -o pipefail; {line}', timeout=60)
+    away.type_documented("tojson")
     left = away.api.get("namespaces", None, "liqo-tenant-padua")["metadata"]["annotations"]["liqo.io/pod-policy"]
     assert json.loads(left) == {"hostPorts": True}
     wait_for(lambda: running(home)["five"][1] == "Running", SOON, "the pod to run")

@@ -1,4 +1,4 @@
-"""DaemonSets that tolerate everything have a pod on each virtual node; liqoctl names them, and keeps them off."""
+"""DaemonSets that tolerate everything have a pod on each virtual node; Liqo names them, and keeps them off."""
 
 from __future__ import annotations
 
@@ -60,3 +60,25 @@ def test_a_daemon_set_is_named_kept_off_and_rolled(story: Story) -> None:
     liqoctl("exclude", "daemonsets", f"{namespace}/agent", "--undo", "--skip-confirm")
     wait_for(lambda: "milan" in nodes(), SOON, "a pod on the virtual node again")
     home.kubectl("delete", "namespace", namespace, timeout=SOON)
+
+
+def test_a_daemon_set_of_an_offloaded_namespace_is_told_with_what_keeps_it_off(story: Story) -> None:
+    home, liqoctl, namespace = story.consumer, Liqoctl(story.consumer), story.namespace
+    home.api.create("daemonsets", namespace, daemon_set("one"))
+    try:
+
+        def nodes() -> set[str]:
+            return {pod["spec"].get("nodeName", "") for pod in home.pods(namespace)}
+
+        def told() -> list[str]:
+            return [one["message"] for one in home.events(namespace, "agent") if one["reason"] == "DaemonSetElsewhere"]
+
+        wait_for(told, SOON, "the DaemonSet to be told that it has a pod on the virtual node")
+        assert len(told()) == 1 and f"liqoctl exclude daemonsets {namespace}/agent" in told()[0]
+        shown = liqoctl.attempt("check")
+        assert f"{namespace}/agent (cpu 10m, memory 8Mi)" in shown.out + shown.err
+        liqoctl("exclude", "daemonsets", f"{namespace}/agent", "--skip-confirm")
+        wait_for(lambda: story.peering.node not in nodes(), SOON, "the pod on the virtual node to be gone")
+    finally:
+        home.api.delete("daemonsets", namespace, "agent")
+        wait_for(lambda: not home.pods(namespace), SOON, "the pods of the DaemonSet to be gone")

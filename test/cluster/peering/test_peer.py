@@ -13,6 +13,7 @@ from harness.cluster.cluster import Cluster, busybox
 from harness.cluster.components import Options
 from harness.cluster.node import is_ready
 from harness.liqo import chart
+from harness.liqo.hostile import annotate_policy
 from harness.liqo.liqod import Liqod
 from harness.required import require_programs
 from harness.run import Run
@@ -286,10 +287,29 @@ def test_a_drained_tenant_loses_its_pods_and_gets_back_to_work(pair: Pair) -> No
     wait_for(lambda: len(pair.provider.pods("demo-genoa")) == 2, 60, "the pods to be back")
 
 
+def hold_a_budget(pair: Pair) -> None:
+    """Has the provider hold a budget of namespace `demo`."""
+    annotate_policy(pair.provider, "liqo-tenant-genoa", '{"disruptionBudgets": {"maxBlock": "10m"}}')
+
+    def offers() -> bool:
+        twin = pair.provider.api.get("namespaces", None, "demo-genoa")["metadata"]
+        return twin["annotations"].get("offloading.liqo.io/holds-budgets") == "true"
+
+    wait_for(offers, 60, "the twin to say that budgets hold")
+    spec = {"minAvailable": 0, "selector": {"matchLabels": {"app": "web"}}}
+    budget = {"kind": "PodDisruptionBudget", "metadata": {"name": "web"}, "spec": spec}
+    pair.consumer.api.create("poddisruptionbudgets", "demo", budget)
+    wait_for(lambda: pair.provider.api.find("poddisruptionbudgets", "demo-genoa", "web"), 60, "the copy of the budget")
+
+
 def test_unpeer_leaves_both_clusters_as_they_were(pair: Pair) -> None:
+    hold_a_budget(pair)
     pair.consumer.api.delete("deployments", "demo", "web")
     wait_for(lambda: not pair.consumer.pods("demo"), 60, "the pods of the Deployment to go")
+    tokens = lambda: pair.consumer.api.find("rolebindings", "demo", "liqo-liqod-tokens")  # noqa: E731
+    assert tokens(), "liqod may make tokens in an offloaded namespace"
     pair.at_home("unoffload", "namespace", "demo", "--skip-confirm")
+    wait_for(lambda: not tokens(), 60, "that right to go with the offloading")
     pair.both("unpeer")
     pair.consumer.api.delete("namespaces", None, "demo")
     wait_for(lambda: not pair.new(pair.consumer), 60, "nothing to be left in the consumer")

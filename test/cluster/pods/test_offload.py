@@ -346,20 +346,34 @@ def test_a_door_that_home_keeps_shut_is_not_opened_at_the_provider(story: Story)
             if event.get("involvedObject", event.get("regarding", {})).get("kind") == kind
         )
 
+    reasons = {"Service": "OffloadingLeftOut", "Ingress": "FailedReflection"}
     for kind, key, _ in doors.values():
-        wait_for(lambda: told(kind, "web", "FailedReflection", key), 30, f"the {kind} at home to say what is refused")
+        wait_for(lambda: told(kind, "web", reasons[kind], key), 30, f"the {kind} at home to say what is refused")
     # What home has only noted closes no door.
     copy = wait_for(lambda: there.find("services", story.twin, "noted"), 30, "the Service without what home noted")
     assert noted.items() - copy["metadata"]["annotations"].items() == {("kube-vip.io/vipHost", "node-1")}
     wait_for(lambda: told("Service", "noted", "OffloadingLeftOut", "kube-vip.io/vipHost"), 30, "the Service to say so")
-    stays(lambda: not any(there.find(plural, story.twin, "web") for plural in doors), 5, "both doors, shut,")
+
+    def are_shut() -> bool:
+        service = there.find("services", story.twin, "web") or {}
+        assert service["spec"]["type"] == "ClusterIP" and internal not in service["metadata"]["annotations"], service
+        return there.find("ingresses", story.twin, "web") is None
+
+    wait_for(are_shut, 30, "the Service to have a name, and neither a door")
+    stays(are_shut, 5, "both doors, shut,")
 
     policy = json.dumps({f"{kind.lower()}Annotations": [key] for kind, key, _ in doors.values()})
     there.patch("namespaces", None, tenant, {"metadata": {"annotations": {"liqo.io/pod-policy": policy}}})
     try:
         for plural, (kind, key, _) in doors.items():
-            made = wait_for(lambda: there.find(plural, story.twin, "web"), 120, f"the {kind} to be in milan")
-            assert made["metadata"]["annotations"][key] == "true", "it came with what keeps it shut"
+
+            def is_open_as_at_home() -> bool:
+                made = there.find(plural, story.twin, "web")
+                return bool(made) and made["metadata"].get("annotations", {}).get(key) == "true"
+
+            wait_for(is_open_as_at_home, 120, f"the {kind} to be in milan with what keeps it shut")
+            if kind == "Service":
+                assert there.get(plural, story.twin, "web")["spec"]["type"] == "LoadBalancer"
     finally:
         there.patch("namespaces", None, tenant, {"metadata": {"annotations": {"liqo.io/pod-policy": None}}})
 

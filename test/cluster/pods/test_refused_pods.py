@@ -120,15 +120,15 @@ def test_a_pod_whose_image_is_missing_says_so_to_whoever_wants_to_run_a_command_
 
 @pytest.mark.refusals("that is what it is about")
 @pytest.mark.parametrize(
-    ("rule", "words"),
+    ("rule", "words", "remedy"),
     [
-        ("pod security", 'violates PodSecurity "restricted:latest"'),
-        ("resource quota", "exceeded quota: none"),
-        ("limit range", "maximum cpu usage per Container is 100m"),
+        ("pod security", 'violates PodSecurity "restricted:latest"', "offloading.liqo.io/twin-pod-security"),
+        ("resource quota", "exceeded quota: none", "more in this ResourceQuota"),
+        ("limit range", "maximum cpu usage per Container is 100m", "change this LimitRange"),
     ],
     ids=["pod-security", "resource-quota", "limit-range"],
 )
-def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, words: str) -> None:
+def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, words: str, remedy: str) -> None:
     forbid(story, rule, words)
     story.create(asking("one"))
 
@@ -138,7 +138,7 @@ def test_a_refusal_of_the_provider_is_told_at_home(story: Story, rule: str, word
         return found
 
     message = wait_for(told, 60, "the refusal to be told at home")["message"]
-    assert message.startswith("cluster milan refuses the pod: ")
+    assert message.startswith("cluster milan refuses the pod: ") and remedy in message
     assert words in (story.shadow("one") or {})["metadata"]["annotations"][REFUSED]
     assert story.phase("one") == "Pending"
 

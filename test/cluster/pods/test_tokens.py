@@ -145,12 +145,20 @@ def _is_right_whoever_touches_it(story: Story, token: str) -> None:
 
 
 def test_a_pod_that_needs_an_api_server_without_an_address_runs_and_says_so(story: Story) -> None:
+    allow_reading_pods(story)
     story.create(robot(story))
     pod = story.wait_ready("one")
     (condition,) = [c for c in pod["status"]["conditions"] if c["type"] == "offloading.liqo.io/HomeAPIServer"]
     assert (condition["status"], condition["reason"]) == ("False", "AddressUnknown")
     assert "--home-api-server-host" in condition["message"]
     assert story.provider.api.find("secrets", story.twin, "one-token") is None, "nobody could use it"
+
+    def told() -> list[str]:
+        about = story.consumer.events(story.namespace, "offloading")
+        return [event["message"] for event in about if event["reason"] == "NoTokenOfHome"]
+
+    (message,) = wait_for(told, 60, "the namespace to be told that an account with rights gets no token")
+    assert "service account robot has rights" in message and "apiServer.hostForPods" in message
 
 
 def test_a_token_that_is_refused_is_told_with_what_to_do(with_tokens: Story) -> None:

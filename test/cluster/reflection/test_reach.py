@@ -1,7 +1,7 @@
 """How offloaded applications are reached: leaders in hand-written Endpoints, doors at a provider, and NetworkPolicies.
 
-bari consumes from lecce, whose nodes are fake, so that what a story writes into the status of an object there stays as
-it is. The stories follow each other.
+bari, whose Services may have two IP families, consumes from lecce, where they have one. The nodes of lecce are fake, so
+that what a story writes into the status of an object there stays as it is. The stories follow each other.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from harness.wait import stays, wait_for
 TWIN = "shop-bari"
 SHOWN = "offloading.liqo.io/remote-addresses"
 PORTS = [{"port": 5432}]
+TWO_FAMILIES = "10.96.0.0/16,fd00:10:96::/112"
 
 
 class Pair:
@@ -60,7 +61,7 @@ class Pair:
 @pytest.fixture(scope="module")
 def pair(run: Run) -> Iterator[Pair]:
     require_programs()
-    with run.borrow(bari=Options(), lecce=Options()) as (bari, lecce):
+    with run.borrow(bari=Options(service_cidr=TWO_FAMILIES), lecce=Options()) as (bari, lecce):
         lecce.add_kwok_nodes(1)
         home, away = Peer(bari), Peer(lecce)
         home.peer_with(away, "--cpu=2", "--memory=2Gi", "--pods=10")
@@ -123,6 +124,49 @@ def test_no_pod_of_anybody_else_and_no_node_is_reached_so(pair: Pair) -> None:
     taken = {"podIP": own, "podIPs": [{"ip": own}]}
     pair.away.api.patch("pods", "default", "vault", {"status": taken}, "status")
     stays(lambda: pair.leads_to() == [], 3, "the Service without the address of somebody else")
+
+
+@pytest.mark.refusals("a name of a namespace that has no twin is refused by the provider")
+def test_what_a_copy_does_in_another_way_is_told_where_the_object_is(pair: Pair) -> None:
+    def serve(name: str, **spec: Any) -> None:
+        metadata = {"name": name}
+        pair.home.api.create("services", "shop", {"kind": "Service", "metadata": metadata, "spec": spec})
+
+    def spec_of(name: str) -> dict[str, Any]:
+        copy = pair.away.api.find("services", TWIN, name)
+        if copy is None:
+            raise LookupError(f"there is no copy of {name}")
+        return copy["spec"]
+
+    def about(name: str, reason: str) -> str:
+        found = [one for one in pair.told(reason) if one["involvedObject"]["name"] == name]
+        assert len(found) == 1 and found[0].get("count", 1) == 1, found
+        return found[0]["message"]
+
+    serve("both", ports=PORTS, selector={"app": "pg"}, ipFamilyPolicy="RequireDualStack")
+    serve("near", ports=PORTS, selector={"app": "pg"}, internalTrafficPolicy="Local")
+    serve("alias", type="ExternalName", externalName="pg.shop.svc.cluster.local")
+    serve("other", type="ExternalName", externalName="db.bank.svc.cluster.local")
+    rule = {"defaultBackend": {"service": {"name": "near", "port": {"number": 5432}}}}
+    pair.home.api.create("ingresses", "shop", {"kind": "Ingress", "metadata": {"name": "classless"}, "spec": rule})
+
+    # A cluster with one family gives what it has.
+    wait_for(lambda: spec_of("both")["ipFamilies"] == ["IPv4"], SOON, "the Service with two families to be copied")
+    assert "has only IPv4" in wait_for(lambda: about("both", "CopyDiffers"), SOON, "the missing family to be told")
+    assert "internalTrafficPolicy is Local" in wait_for(lambda: about("near", "CopyDiffers"), SOON, "local traffic")
+    assert "has no class" in wait_for(lambda: about("classless", "CopyDiffers"), SOON, "the missing class to be told")
+    # Names get the twin of their namespace, as soon as there is one.
+    alias = f"pg.{TWIN}.svc.cluster.local"
+    wait_for(lambda: spec_of("alias")["externalName"] == alias, SOON, "the name of the own namespace")
+    words = wait_for(lambda: about("other", "AddressLeftOut"), SOON, "the lost name to be told")
+    assert "namespace bank is not offloaded" in words, words
+    pair.home.cluster.namespace("bank")
+    pair.home.liqoctl("offload", "namespace", "bank", "--pod-offloading-strategy", "Remote")
+    alias = "db.bank-bari.svc.cluster.local"
+    wait_for(lambda: spec_of("other")["externalName"] == alias, 2 * SOON, "the name to follow the twin")
+    pair.home.api.delete("services", "shop", "other")
+    wait_for(lambda: pair.away.api.find("services", TWIN, "other") is None, SOON, "its copy to go")
+    pair.home.liqoctl("unoffload", "namespace", "bank", "--skip-confirm")
 
 
 def test_the_addresses_of_doors_are_shown_at_home_and_go_with_the_copies(pair: Pair) -> None:

@@ -161,6 +161,21 @@ def test_a_stateful_set_keeps_its_data_at_home_and_in_milan(with_volumes: Story)
     volumes = lambda: [one["metadata"]["name"] for one in api.list(VOLUMES)]  # noqa: E731
     wait_for(lambda: volumes() == [kept], LONG, "only the retained volume to be left")
     api.delete(VOLUMES, None, kept)
+    _an_ephemeral_volume_lives_as_long_as_its_pod(story)
+
+
+def _an_ephemeral_volume_lives_as_long_as_its_pod(story: Story) -> None:
+    there = story.provider.api
+    pod = pod_with("brief", "none")
+    template = {"spec": claim("none")["spec"]}
+    pod["spec"]["volumes"] = [{"name": "data", "ephemeral": {"volumeClaimTemplate": template}}]
+    story.create(pod)
+    story.wait_ready("brief", LONG)
+    names = [volume.get("persistentVolumeClaim") for volume in story.remote("brief")["spec"]["volumes"]]
+    assert {"claimName": "brief-data"} in names, names
+    assert there.find(CLAIMS, story.twin, "brief-data"), "the claim of the twin is that of home's claim"
+    story.consumer.api.delete("pods", story.namespace, "brief")
+    wait_for(lambda: not there.find(CLAIMS, story.twin, "brief-data"), LONG, "the claim in milan to go with the pod")
 
 
 def test_a_class_that_is_bound_at_once_gives_its_size_and_one_that_is_not_offered_is_told(with_volumes: Story) -> None:

@@ -68,6 +68,7 @@ VALUES = {
     "numbers": {"offloading": {"defaultNodeResources": {"cpu": 0.5, "memory": 17179869184, "pods": 1500000}}},
     "devices": {"offloading": {"defaultNodeResources": {"nvidia.com/gpu": "2", "ephemeral-storage": None}}},
     "a share": {"offloading": {"sharingPercentage": 50}},
+    "trust of providers": {"offloading": {"trustBundles": "provider", "podCertificates": "provider"}},
     "no share": {"offloading": {"sharingPercentage": 0}},
     "namespaces by label": {"offloading": {"namespaces": {"selector": "team in (ml, ai),!private"}}},
     "namespaces by label, elsewhere": {
@@ -392,6 +393,8 @@ WRONG = {
     "listenPortCount=0": "value listenPortCount must be at least 1",
     "apiServer.audienceTokens=maybe": "must be always or never, not \"maybe\"",
     "extraArgs={--audience-tokens=never}": "--audience-tokens is set by value apiServer.audienceTokens: set that",
+    "offloading.trustBundles=maybe": "must be home or provider, not \"maybe\"",
+    "extraArgs={--trust-bundles=provider}": "--trust-bundles is set by value offloading.trustBundles: set that",
     "apiServer.support=maybe": "must be never, needed or always, not \"maybe\"",
     "enableAPIServerSupport=1": "value enableAPIServerSupport must be true or false, not 1",
     "offloading=4": "value offloading must be a map, not 4",

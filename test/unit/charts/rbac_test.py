@@ -81,6 +81,7 @@ RIGHTS = {
         ("core.liqo.io", "foreignclusters"): FULL,
         ("core.liqo.io", "foreignclusters/status"): WRITE,
         ("ipam.liqo.io", "ips"): READ,
+        ("certificates.k8s.io", "clustertrustbundles"): READ,
         ("certificates.k8s.io", "certificatesigningrequests"): READ | {"create", "delete"},
         ("certificates.k8s.io", "certificatesigningrequests/approval"): {"update"},
         ("certificates.k8s.io", "signers"): {"approve"},
@@ -111,6 +112,7 @@ RIGHTS = {
     "liqod-api-servers-role.yaml": {("discovery.k8s.io", "endpointslices"): {"get"}},
     "liqod-offloaded-clusterrole.yaml": {
         ("", "secrets"): {"get", "list"},
+        ("certificates.k8s.io", "podcertificaterequests"): {"get", "list", "create"},
         ("", "services"): {"patch"},
         ("networking.k8s.io", "ingresses"): {"patch"},
     },

@@ -172,6 +172,8 @@ class ClusterFixture {
   std::function<void(kube::HttpRequest&)> reads;
   /// The message with which admission refuses a request, "" = it does not; to be set before start().
   std::function<std::string(const kube::HttpRequest&)> refuses;
+  /// The code of these answers.
+  int refusal_code = 403;
   /// By how much the server's clock is ahead of liqod's in the header of its answers; objects are stamped by the latter
   /// all the same.
   std::chrono::seconds server_ahead{0};
@@ -179,8 +181,9 @@ class ClusterFixture {
  private:
   class RefusedBody final : public kube::net::Body {
    public:
-    explicit RefusedBody(std::string words) {
-      json::object status{{"kind", "Status"}, {"status", "Failure"}, {"reason", "Forbidden"}, {"code", 403}};
+    RefusedBody(std::string words, int code) {
+      json::object status{{"kind", "Status"}, {"status", "Failure"}, {"code", code}};
+      status["reason"] = code == 403 ? "Forbidden" : "InternalError";
       status["message"] = std::move(words);
       text_ = json::serialize(status);
     }
@@ -196,8 +199,9 @@ class ClusterFixture {
                                                             kube::Deadline deadline) override {
       if (fixture_.reads) fixture_.reads(request);
       if (std::string words = fixture_.refuses ? fixture_.refuses(request) : ""; !words.empty())
-        co_return kube::net::Response{.head = {.status = 403, .headers = {{"content-type", "application/json"}}},
-                                      .body = std::make_unique<RefusedBody>(std::move(words))};
+        co_return kube::net::Response{
+            .head = {.status = fixture_.refusal_code, .headers = {{"content-type", "application/json"}}},
+            .body = std::make_unique<RefusedBody>(std::move(words), fixture_.refusal_code)};
       auto response = co_await transport_.send(std::move(request), deadline);
       if (response && fixture_.server_ahead != std::chrono::seconds(0))
         response->head.headers.emplace_back("date",

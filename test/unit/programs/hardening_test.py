@@ -13,7 +13,7 @@ RELEASE = ROOT / "build" / "release"
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="read for x86-64")
 
 
-@pytest.fixture(scope="module", params=["services/liqod/liqod", "services/liqoctl/liqoctl"])
+@pytest.fixture(scope="module", params=["services/liqod/liqod", "services/liqoctl/liqoctl", "services/liqo/liqo"])
 def program(request: pytest.FixtureRequest) -> pathlib.Path:
     path = RELEASE / request.param
     if not path.exists():

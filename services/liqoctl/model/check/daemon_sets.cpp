@@ -1,11 +1,13 @@
 #include "model/check/daemon_sets.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "core/offloading/daemon_sets.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/labels.hpp"
+#include "liqo/api/namespace_offloading.hpp"
 #include "model/findings.hpp"
 #include "model/resources.hpp"
 #include "text/yaml.hpp"
@@ -53,6 +55,33 @@ std::vector<kube::Object> sitting_daemon_sets(const std::vector<kube::Object>& s
     if (sits) sitting.push_back(set);
   }
   return sitting;
+}
+
+std::vector<kube::Object> elsewhere_daemon_sets(const std::vector<kube::Object>& sets,
+                                                const std::vector<kube::Object>& nodes,
+                                                const std::vector<kube::Object>& offloadings) {
+  std::set<std::string, std::less<>> namespaces;
+  for (const kube::Object& offloading : offloadings)
+    if (liqo::api::NamespaceOffloading(offloading).pod_strategy() != liqo::api::PodOffloadingStrategy::remote)
+      namespaces.emplace(offloading.ns());
+  std::vector<kube::Object> of_them;
+  for (const kube::Object& set : sets)
+    if (namespaces.contains(set.ns())) of_them.push_back(set);
+  return sitting_daemon_sets(of_them, nodes, {});
+}
+
+std::optional<Finding> judge_elsewhere_daemon_sets(const std::vector<kube::Object>& elsewhere,
+                                                   const std::vector<kube::Object>& nodes) {
+  if (elsewhere.empty() || std::ranges::none_of(nodes, is_virtual)) return std::nullopt;
+  return open("daemonsets", warn_of_elsewhere(elsewhere));
+}
+
+std::string warn_of_elsewhere(const std::vector<kube::Object>& elsewhere) {
+  std::string named;
+  for (const kube::Object& set : elsewhere | std::views::take(max_named)) named += " " + set.key().text();
+  return "DaemonSets of offloaded namespaces have one pod on each virtual node, not on each node of the other "
+         "cluster: " +
+         daemon_sets_in_words(elsewhere) + "; keep them off with: liqoctl exclude daemonsets" + named;
 }
 
 std::string daemon_sets_in_words(const std::vector<kube::Object>& sets) {

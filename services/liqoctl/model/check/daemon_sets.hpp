@@ -18,6 +18,17 @@ std::vector<kube::Object> sitting_daemon_sets(const std::vector<kube::Object>& s
                                               const std::vector<kube::Object>& nodes,
                                               const std::set<std::string, std::less<>>& offloaded);
 
+/// The DaemonSets of offloaded namespaces with pods on virtual nodes, or that would have some, but for namespaces with
+/// the strategy Remote: DaemonSets there run elsewhere alone.
+std::vector<kube::Object> elsewhere_daemon_sets(const std::vector<kube::Object>& sets,
+                                                const std::vector<kube::Object>& nodes,
+                                                const std::vector<kube::Object>& offloadings);
+/// The finding of `check` about those; no value if there are none.
+std::optional<Finding> judge_elsewhere_daemon_sets(const std::vector<kube::Object>& elsewhere,
+                                                   const std::vector<kube::Object>& nodes);
+/// The warning of `offload namespace` about those.
+std::string warn_of_elsewhere(const std::vector<kube::Object>& elsewhere);
+
 /// "kube-system/kube-proxy, monitoring/agent (cpu 100m, memory 50Mi)": the names, and the requests of a pod of each.
 std::string daemon_sets_in_words(const std::vector<kube::Object>& sets);
 

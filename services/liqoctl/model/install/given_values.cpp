@@ -41,6 +41,8 @@ constexpr Shown in_arguments[] = {
     {"--ca-override=", Form::text, "apiServer.ca"},
     {"--trusted-ca", Form::given, "apiServer.trustedCA"},
     {"--audience-tokens=", Form::text, "apiServer.audienceTokens"},
+    {"--trust-bundles=", Form::text, "offloading.trustBundles"},
+    {"--pod-certificates=", Form::text, "offloading.podCertificates"},
     {"--home-api-server-host=", Form::text, "apiServer.hostForPods"},
     {"--tls-compatibility-mode", Form::given, "authentication.tlsCompatibilityMode"},
     {"--disable-ip-reflection", Form::not_given, "networking.reflectIPs"},

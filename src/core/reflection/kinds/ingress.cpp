@@ -1,6 +1,7 @@
 // How Ingresses are reflected.
 #include <array>
 
+#include "core/reflection/copy_notes.hpp"
 #include "core/reflection/forge.hpp"
 #include "core/reflection/references.hpp"
 #include "core/reflection/remote_addresses.hpp"
@@ -96,6 +97,8 @@ extern const ReflectedKind ingress{
     .is_door = [](const kube::Object&) { return true; },
     .compare = compare,
     .addresses = addresses_given,
+    .notes = notes_on_ingress,
+    .unserved = unserved_ingress,
 };
 
 }  // namespace liqo::core::reflection

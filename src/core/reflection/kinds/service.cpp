@@ -1,9 +1,13 @@
 // How Services are reflected.
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "core/reflection/copy_notes.hpp"
 #include "core/reflection/forge.hpp"
+#include "core/reflection/home_names.hpp"
 #include "core/reflection/remote_addresses.hpp"
+#include "kube/base/printable.hpp"
 #include "kube/base/text.hpp"
 #include "liqo/api/annotations.hpp"
 #include "liqo/api/names.hpp"
@@ -32,6 +36,7 @@ constexpr std::array<std::string_view, 2> atomic = {"spec.selector", "spec.loadB
 bool is_type(const json::object& spec, std::string_view type) { return string_at(spec, {"type"}) == type; }
 bool is_door(const json::object& spec) { return is_type(spec, "LoadBalancer") || is_type(spec, "NodePort"); }
 bool is_headless(const json::object& spec) { return string_at(spec, {"clusterIP"}) == "None"; }
+bool has_selector(const json::object& spec) { return !kube::object_at(spec, {"selector"}).empty(); }
 
 /// Every cluster has the Service of its own API server.
 std::optional<std::string_view> never_reflected(const kube::Object& local) {
@@ -55,13 +60,22 @@ void copy_traffic_distribution(const json::object& local, json::object& spec) {
   if (!string_at(local, {"trafficDistribution"}).empty()) spec["trafficDistribution"] = "PreferClose";
 }
 
+/// A cluster with one stack refuses a Service that requires two. One with two gives both in either way. A headless
+/// Service without selector requires two by default, and gets them everywhere.
+void soften_family_policy(const json::object& local, json::object& spec) {
+  if (is_headless(local) && !has_selector(local)) return;
+  if (string_at(spec, {"ipFamilyPolicy"}) == "RequireDualStack") spec["ipFamilyPolicy"] = "PreferDualStack";
+}
+
 kube::Object forge(const kube::Object& local, std::string_view remote_namespace, const core::ForgingContext& ctx) {
   kube::Object copy =
       forge_copy(kube::resources::services, local, {std::string(remote_namespace), std::string(local.name())}, ctx);
   json::object& spec = copy.mutable_spec();
   copy_fields(local.spec(), spec, fields);
+  soften_family_policy(local.spec(), spec);
   copy_traffic_distribution(local.spec(), spec);
-  for (std::string_view always : {"externalName", "sessionAffinity"}) spec[always] = string_at(local.spec(), {always});
+  spec["externalName"] = external_name_there(local, remote_namespace, ctx);
+  spec["sessionAffinity"] = string_at(local.spec(), {"sessionAffinity"});
   // API servers give it to a ClusterIP, too, that has externalIPs, and take it of none without.
   spec["externalTrafficPolicy"] = is_door(spec) ? string_at(local.spec(), {"externalTrafficPolicy"}) : "";
   spec["publishNotReadyAddresses"] = kube::bool_at(local.tree(), {"spec", "publishNotReadyAddresses"});
@@ -75,14 +89,20 @@ kube::Object forge(const kube::Object& local, std::string_view remote_namespace,
   return copy;
 }
 
-/// `externalIPs` are addresses of home.
+/// `externalIPs` and `loadBalancerIP` are addresses of home, and some names lead there, too.
 std::string left_out(const kube::Object& local, const core::ForgingContext& ctx) {
-  const std::vector<std::string> addresses = kube::strings_in(kube::array_at(local.spec(), {"externalIPs"}));
   constexpr std::size_t max_named = 4;
-  return addresses.empty() ? ""
-                           : "the copy in cluster " + ctx.clusters.remote + " has no externalIPs (" +
-                                 kube::join_some(addresses, max_named) +
-                                 "): these are addresses of this cluster, and lead to the Service here alone";
+  std::vector<std::string> sentences;
+  const std::string copy = "the copy in cluster " + ctx.clusters.remote;
+  if (const auto addresses = kube::strings_in(kube::array_at(local.spec(), {"externalIPs"})); !addresses.empty())
+    sentences.push_back(copy + " has no externalIPs (" + kube::join_some(addresses, max_named) +
+                        "): these are addresses of this cluster, and lead to the Service here alone");
+  if (const auto address = string_at(local.spec(), {"loadBalancerIP"});
+      !address.empty() && is_type(local.spec(), "LoadBalancer"))
+    sentences.push_back(copy + " has no loadBalancerIP " + kube::in_quotes(address) +
+                        ": this is an address of this cluster, and a load balancer there chooses its own");
+  if (std::string words = describe_lost_name(local, ctx); !words.empty()) sentences.push_back(std::move(words));
+  return kube::join(sentences, "; ");
 }
 
 void default_to(json::object& entries, std::string_view key, const json::value& value) {
@@ -119,8 +139,6 @@ bool has_applied(const kube::Object& live, std::string_view field) {
            kube::find(manager, {"fieldsV1", "f:spec", entry});
   });
 }
-
-bool has_selector(const json::object& spec) { return !kube::object_at(spec, {"selector"}).empty(); }
 
 /// Kubernetes changes types in place, but neither a cluster IP into none nor the class of a load balancer.
 bool needs_replacement(const kube::Object& live, const kube::Object& whole, const json::object& has,
@@ -161,11 +179,14 @@ extern const ReflectedKind service{
     .never_reflected = never_reflected,
     .forge = forge,
     .left_out = left_out,
+    .leads_to = leads_to,
     .is_door = is_exposed,
     .may_be_narrowed = may_be_narrowed,
     .narrowed = narrowed,
     .compare = compare,
     .addresses = addresses_given,
+    .notes = notes_on_service,
+    .unserved = unserved_service,
 };
 
 }  // namespace liqo::core::reflection

@@ -26,7 +26,7 @@ GROUPS = {
     "apps/v1": "daemonsets deployments replicasets statefulsets",
     "autoscaling/v2": "horizontalpodautoscalers",
     "batch/v1": "jobs",
-    "certificates.k8s.io/v1": "certificatesigningrequests",
+    "certificates.k8s.io/v1": "certificatesigningrequests clustertrustbundles podcertificaterequests",
     "coordination.k8s.io/v1": "leases",
     "discovery.k8s.io/v1": "endpointslices",
     "networking.k8s.io/v1": "ingresses networkpolicies",

@@ -188,6 +188,15 @@ TEST_CASE_FIXTURE(Provider,
   CHECK(label() == "true");
 }
 
+TEST_CASE_FIXTURE(Provider, "where no consumer was told of names, a name server that never answers costs pods seconds") {
+  names.is_away = true;
+  begin();
+  add_slice(R"({"cpu": "1"})");
+  order("shop-rome", "web");
+  CHECK(makes("shop-rome", "web", 5s));
+  CHECK(searches("shop-rome", "web").empty());
+}
+
 TEST_CASE_FIXTURE(Provider, "a name server with an address for every name knows no home") {
   names.probe = names.absence = NameLook::found;
   begin();

@@ -119,6 +119,28 @@ TEST_CASE("a copy allows evictions while milan wants them and home has lent them
   CHECK(world.reaches([&] { return !world.copy(); }));
 }
 
+TEST_CASE("evictions are taken back if their budget is not to be copied any more, or milan lets none hold") {
+  Quorum world;
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.count(2);
+  world.want("q-0");
+  REQUIRE(world.reaches([&] { return world.lent() == 1 && world.least() == 1; }));
+  SUBCASE("not to be copied") {
+    world.change(kinds::disruption_budgets, quorum, "", [](json::object& next) {
+      kube::testing::set_annotation(next, api::annotations::skip_reflection, "true");
+    });
+  }
+  SUBCASE("none hold, and the process that knew of the copy is gone") {
+    world.stop();
+    world.mark(api::annotations::holds_budgets, "false");
+    REQUIRE(world.milan.remove(kinds::disruption_budgets, {twin, "quorum"}, {}, "milan").has_value());
+    world.start();
+  }
+  CHECK(world.reaches([&] { return world.lent() == 0 && !world.copy(); }, 5min));
+}
+
 TEST_CASE("nothing is taken back while home shows a pod as ready that milan has evicted") {
   Quorum world;
   world.run_pods();
@@ -169,6 +191,37 @@ TEST_CASE("a provider that lets no budgets hold is asked once an hour, and that 
   CHECK(world.times_reported("DisruptionBudgetsNotHeld") == 1);
   CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("hold at home only"));
   CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("--allow disruptionBudgets=maxBlock=10m"));
+}
+
+TEST_CASE("a provider with the roles of an earlier version is asked once an hour for what is new, and pods run there") {
+  Quorum world;
+  world.stop();
+  int rights = 0, budgets = 0, twins = 0;
+  world.refuse = [&](const kube::HttpRequest& request) -> std::string {
+    const bool is_right = request.target.contains("selfsubjectaccessreviews");
+    const bool is_budget = request.resource == "poddisruptionbudgets";
+    const bool is_twin = request.resource == "namespaces" && request.verb == "get";
+    rights += is_right ? 1 : 0;
+    budgets += is_budget ? 1 : 0;
+    twins += is_twin ? 1 : 0;
+    return is_right || is_budget || is_twin ? "no right" : "";
+  };
+  world.start();
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return !world.events("DisruptionBudgetsNotHeld").empty(); }));
+  CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("it gives no right to have them there"));
+  world.pass(5min);
+  const int rights_before = rights, twins_before = twins;
+  world.pass(3h);
+  CHECK(rights - rights_before <= 4);
+  CHECK(twins - twins_before <= 4);
+  CHECK(budgets == 0);
+  CHECK(world.times_reported("DisruptionBudgetsNotHeld") == 1);
+  CHECK(world.condition("q-0", "Ready", "status") == "True");
+  // The roles come with an upgrade of the provider.
+  world.refuse = [](const kube::HttpRequest&) { return std::string(); };
+  CHECK(world.reaches([&] { return world.least() == 2; }, 2h));
 }
 
 TEST_CASE("where the twin says that no budgets hold, none is written, and that is told once") {
@@ -260,6 +313,26 @@ TEST_CASE("without the right to lend, the copy lets nothing be evicted, and noth
   CHECK(world.lent() == 0);
   REQUIRE(world.times_reported("DisruptionBudgetsNotHeld") == 1);
   CHECK(world.events("DisruptionBudgetsNotHeld").front().contains("no right to lend evictions to cluster milan"));
+}
+
+TEST_CASE("with an image that is newer than its chart, pods run as before, and what is missing is told once") {
+  Quorum world;
+  world.stop();
+  (void)world.server.remove(kinds::role_bindings, {shop, "liqo-liqod-tokens"}, {}, "operator");
+  world.refuses = [](const kube::HttpRequest& request) -> std::string {
+    const bool is_kind = request.resource == "poddisruptionbudgets" || request.resource == "networkpolicies";
+    const bool is_door =
+        request.method == "PATCH" && (request.resource == "services" || request.resource == "ingresses");
+    const bool is_binding = request.method == "POST" && request.body.contains(R"("name":"liqo-liqod-tokens")");
+    return is_kind || is_door || is_binding ? "no right" : "";
+  };
+  world.start();
+  world.run_pods();
+  world.make_budget(1);
+  world.pass(2h);
+  CHECK_FALSE(world.copy());
+  CHECK(world.condition("q-0", "Ready", "status") == "True");
+  CHECK(world.times_reported("FailedSATokensReflection") == 1);
 }
 
 }  // namespace liqo::testing

@@ -268,7 +268,8 @@ TEST_CASE(
   world.pass(30s);
   create_robot(world, "late");
   CHECK(world.reaches([&] {
-    return aliases("late") == R"([{"ip":"10.70.0.1","hostnames":["kubernetes.default","kubernetes.default.svc"]}])";
+    return aliases("late") == R"([{"ip":"10.70.0.1","hostnames":["kubernetes.default","kubernetes.default.svc",)"
+                              R"("kubernetes.default.svc.cluster.local"]}])";
   }));
   CHECK(world.reaches([&] { return world.at_milan(resources::secrets, "late-token").has_value(); }));
 }
@@ -476,6 +477,53 @@ TEST_CASE("that default has rights and its pods no token is told once for a name
   world.pass(20min);
   CHECK(world.events("NoTokenOfHome").size() == 1);
   CHECK(world.events("NoTokenOfHome").front().contains("RoleBinding flows"));
+}
+
+namespace {
+
+/// A binding of `kind` (role_bindings or cluster_role_bindings) that gives rights to account robot.
+void bind_robot(Offloading& world, const kube::Resource& kind, std::string_view name) {
+  kube::Object binding =
+      kube::Object::make(kind, {kind == kinds::cluster_role_bindings ? "" : shop, std::string(name)});
+  binding.tree()["subjects"] =
+      json::array{json::object{{"kind", "ServiceAccount"}, {"name", "robot"}, {"namespace", shop}}};
+  world.apply(kind, binding);
+}
+
+}  // namespace
+
+TEST_CASE("that an account has rights and its pods no token is told on the NamespaceOffloading, with the setting") {
+  controllers::Settings settings;
+  std::string remedy = "set apiServer.hostForPods to an address that they reach";
+  SUBCASE("no address is set") {}
+  SUBCASE("tokens are switched off") {
+    settings.offloading.api_server_mode = core::ApiServerMode::never;
+    remedy = "set apiServer.support=needed";
+  }
+  const bool is_everywhere = remedy.contains("needed");
+  Offloading world({}, settings);
+  // An account without rights is reported by the condition of its pods alone.
+  create_robot(world, "idle", "idler");
+  world.run_at_milan("idle");
+  world.pass(10s);
+  CHECK(world.events("NoTokenOfHome").empty());
+  bind_robot(world, is_everywhere ? kinds::cluster_role_bindings : kinds::role_bindings, "flows");
+  // Those of the cluster were listed for the first account.
+  if (is_everywhere) world.pass(11min);
+  for (const char* name : {"one", "two"}) {
+    create_robot(world, name);
+    world.run_at_milan(name);
+  }
+  REQUIRE(world.reaches([&] { return !world.events("NoTokenOfHome").empty(); }));
+  world.pass(20min);
+  CHECK(world.times_reported("NoTokenOfHome") == 1);
+  const std::string words = world.events("NoTokenOfHome").front();
+  CHECK(words.starts_with("service account robot has rights in namespace shop ("));
+  CHECK(words.contains(is_everywhere ? "ClusterRoleBinding flows" : "RoleBinding flows"));
+  CHECK(words.contains(remedy));
+  for (const auto& event : world.server.list(resources::events))
+    if (kube::string_at(*event, {"reason"}) == "NoTokenOfHome")
+      CHECK(kube::string_at(*event, {"involvedObject", "kind"}) == "NamespaceOffloading");
 }
 
 }  // namespace liqo::testing

@@ -95,6 +95,25 @@ TEST_CASE("a ShadowPod tells why its pod is not made, once, and no longer than t
   CHECK(milan.writes_to("pods") <= 2 + 25);
 }
 
+TEST_CASE("a ShadowPod tells that a webhook has failed for its pod, if that lasts") {
+  Provider milan;
+  const std::string words = "Internal error occurred: failed calling webhook \"policy.example\": refused";
+  bool is_away = true;
+  milan.refuses = [&](const kube::HttpRequest& request) {
+    return is_away && request.verb == "create" && request.resource == "pods" ? words : std::string();
+  };
+  milan.refusal_code = 500;
+  milan.order();
+  milan.pass(10s);
+  CHECK(milan.told().empty());
+  REQUIRE(milan.reaches([&] { return milan.told() == words; }, 5min));
+  milan.pass(10min);
+  CHECK(milan.writes_to("shadowpods") == 1);
+  is_away = false;
+  REQUIRE(milan.reaches([&] { return milan.pod().has_value(); }, 5min));
+  CHECK(milan.reaches([&] { return milan.told().empty(); }));
+}
+
 TEST_CASE("an order that nobody refuses costs no write of the ShadowPod") {
   Provider milan;
   milan.order();

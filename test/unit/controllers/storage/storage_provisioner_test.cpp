@@ -505,4 +505,28 @@ TEST_CASE_FIXTURE(Volumes, "a claim of somebody else is not taken") {
   CHECK(remote("data").has_value());
 }
 
+TEST_CASE("an ephemeral volume of class liqo is for the pod in milan the claim that was made for it") {
+  Volumes world;
+  world.offloaded("web-data");
+  kube::Object pod = kube::Object::make(resources::pods, {shop, "web"});
+  const auto volume = [](std::string_view name, std::string_view storage_class) -> json::value {
+    json::object spec{{"storageClassName", storage_class}, {"accessModes", json::array{"ReadWriteOnce"}}};
+    json::object claim{{"volumeClaimTemplate", json::object{{"spec", std::move(spec)}}}};
+    return json::object{{"name", name}, {"ephemeral", std::move(claim)}};
+  };
+  pod.mutable_spec() = json::object{{"nodeName", "milan"},
+                                    {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
+                                    {"volumes", json::array{volume("data", "liqo"), volume("other", "fast")}}};
+  world.apply(resources::pods, pod);
+  REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
+  const auto shadow = world.at_milan(kinds::shadow_pods, "web");
+  const json::array& volumes = kube::array_at(shadow->spec(), {"pod", "volumes"});
+  REQUIRE(volumes.size() == 2);
+  CHECK(kube::string_at(volumes[0], {"persistentVolumeClaim", "claimName"}) == "web-data");
+  CHECK_FALSE(kube::find(volumes[0], {"ephemeral"}));
+  CHECK(kube::string_at(volumes[1], {"ephemeral", "volumeClaimTemplate", "spec", "storageClassName"}) == "fast");
+  world.pass(10s);
+  CHECK(world.events("OffloadingNotReflected").empty());
+}
+
 }  // namespace liqo::testing

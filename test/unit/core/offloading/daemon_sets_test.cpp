@@ -34,6 +34,20 @@ bool sits(const kube::Object& set) {
 
 }  // namespace
 
+TEST_CASE("a pod names the DaemonSet that has made it") {
+  const auto made_by = [](std::string_view owner) {
+    return daemon_set_of(object_of(R"({"metadata":{"name":"agent-x","namespace":"shop","ownerReferences":[)" +
+                                   std::string(owner) + "]}}"));
+  };
+  const auto set = made_by(R"({"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent","uid":"u","controller":true})");
+  REQUIRE(set);
+  CHECK(set->key() == kube::ObjectKey{"shop", "agent"});
+  CHECK(set->uid() == "u");
+  CHECK_FALSE(made_by(R"({"apiVersion":"apps/v1","kind":"DaemonSet","name":"agent","uid":"u"})"));
+  CHECK_FALSE(made_by(R"({"apiVersion":"apps/v1","kind":"ReplicaSet","name":"agent","uid":"u","controller":true})"));
+  CHECK_FALSE(made_by(R"({"apiVersion":"of/v1","kind":"DaemonSet","name":"agent","uid":"u","controller":true})"));
+}
+
 TEST_CASE("a DaemonSet sits on a virtual node that it tolerates and selects") {
   CHECK(sits(set_of(everything)));
   CHECK(sits(set_of(R"([{"operator":"Exists","effect":"NoExecute"}])")));

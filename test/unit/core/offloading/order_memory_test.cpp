@@ -54,6 +54,14 @@ TEST_CASE("another ShadowPod of the name is remembered from the beginning") {
   CHECK(memory.may_report(begin + 1s));
 }
 
+TEST_CASE("a Pod that cannot be taken is waited for until it is created") {
+  OrderMemory memory = fresh();
+  CHECK(memory.await_taking(begin) == 0s);
+  CHECK(memory.await_taking(begin + 20s) == 20s);
+  memory.note_created(begin + 21s);
+  CHECK(memory.await_taking(begin + 22s) == 0s);
+}
+
 TEST_CASE("a Pod that was created may be missing in the cache for a moment") {
   OrderMemory memory = fresh();
   memory.note_created(begin);

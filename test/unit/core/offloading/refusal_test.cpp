@@ -91,7 +91,10 @@ TEST_CASE("the refusal stands in one condition at home, until the pod is there")
   const kube::Object order = shadow("violates PodSecurity \"restricted\"");
   const auto told = forge_local_status({.local = pending, .shadow = &order}, ctx, at());
   REQUIRE(told);
-  CHECK(message_of(*told) == "cluster milan refuses the pod: violates PodSecurity \"restricted\"");
+  CHECK(message_of(*told) ==
+        "cluster milan refuses the pod: violates PodSecurity \"restricted\"; let the pod ask for less, or ask the "
+        "administrator of cluster milan for another level (annotation offloading.liqo.io/twin-pod-security of the "
+        "tenant namespace there)");
   kube::Object after = pending;
   after.mutable_status() = told->status;
   for (const auto& [key, value] : told->labels) after.set_label(key, value.as_string());

@@ -158,6 +158,27 @@ TEST_CASE("host ports go with the host network, and what is lost is listed") {
   CHECK(forged.shadow.text().find("hostPort") != std::string::npos);
 }
 
+TEST_CASE("a port of a node of home is reported, and stays as narrow as it is") {
+  struct Case {
+    const char* port;
+    bool is_told;
+  };
+  for (const Case& c : {
+           Case{R"({"containerPort": 80, "hostPort": 80, "hostIP": "192.0.2.1"})", true},
+           Case{R"({"containerPort": 80, "hostPort": 80, "hostIP": "127.0.0.1"})", false},
+           Case{R"({"containerPort": 80, "hostPort": 80, "hostIP": "0.0.0.0"})", false},
+           Case{R"({"containerPort": 80, "hostPort": 80, "hostIP": "::"})", false},
+           Case{R"({"containerPort": 80, "hostIP": "192.0.2.1"})", false},
+       }) {
+    CAPTURE(c.port);
+    const auto forged = forge(
+        local_pod("{}", R"({"containers": [{"name": "main", "image": "i", "ports": [)" + std::string(c.port) + "]}]}"));
+    CHECK(forged.dropped_fields ==
+          (c.is_told ? std::vector<std::string>{"hostPort with a hostIP of home"} : std::vector<std::string>()));
+    CHECK(forged.shadow.text().contains("hostIP"));
+  }
+}
+
 TEST_CASE("the taint of virtual nodes is not tolerated remotely") {
   ForgingContext ctx = context();
   const char* const tolerations = R"({"tolerations": [{"key": "node.kubernetes.io/not-ready", "operator": "Exists"},
@@ -364,12 +385,65 @@ TEST_CASE("the home API server is named in the host aliases unless its host is g
   const auto spec = spec_with(aliases, ctx);
   const json::array& made = kube::array_at(spec, {"hostAliases"});
   REQUIRE(made.size() == 4);
-  CHECK(json::serialize(made[3]) ==
-        R"({"ip":"10.70.0.2","hostnames":["kubernetes.default","kubernetes.default.svc"]})");
+  CHECK(json::serialize(made[3]) == R"({"ip":"10.70.0.2","hostnames":["kubernetes.default","kubernetes.default.svc",)"
+                                    R"("kubernetes.default.svc.cluster.local"]})");
   ctx.api_server_port = "6443";
   CHECK(kube::array_at(spec_with(aliases, ctx), {"hostAliases"}).size() == 4);
   ctx.api_server_host = "api.example.com";
   CHECK(kube::array_at(spec_with(aliases, ctx), {"hostAliases"}).size() == 2);
+}
+
+TEST_CASE("a pod of namespace default finds home's API server by the shortest name") {
+  ForgingContext ctx = context();
+  ctx.api_server_mode = ApiServerMode::always;
+  ctx.api_server_ips = {"10.70.0.1"};
+  kube::Object pod = local_pod("{}", "{}");
+  pod.mutable_metadata()["namespace"] = "default";
+  const json::object spec = pod_spec(pod, ctx);
+  const json::array& names = kube::array_at(kube::array_at(spec, {"hostAliases"}).at(0), {"hostnames"});
+  REQUIRE(names.size() == 4);
+  CHECK(names[3] == json::value("kubernetes"));
+}
+
+TEST_CASE("the name of the API server's Service leads to the host that was given, if an alias can") {
+  ForgingContext ctx = context();
+  ctx.api_server_mode = ApiServerMode::needed;
+  struct Case {
+    const char *host, *port, *asked;
+    bool is_aliased, is_told;
+  };
+  for (const Case& c : {
+           Case{"192.0.2.7", "", "https://kubernetes.default.svc", true, false},
+           Case{"192.0.2.7", "443", "kubernetes.default.svc.cluster.local:443", true, false},
+           Case{"fd00::7", "", "https://kubernetes.default.svc", true, false},
+           // An older provider would map the address of an alias with this name.
+           Case{"192.0.2.7", "", "https://kubernetes.default", true, true},
+           Case{"192.0.2.7", "6443", "https://kubernetes.default.svc", false, true},
+           Case{"api.example.com", "", "https://kubernetes.default.svc", false, true},
+           Case{"api.example.com", "6443", "--verbose", false, false},
+       }) {
+    CAPTURE(c.host);
+    CAPTURE(c.asked);
+    ctx.api_server_host = c.host;
+    ctx.api_server_port = c.port;
+    for (const std::string& words : {R"("args": ["--server", ")" + std::string(c.asked) + "\"]",
+                                     R"("env": [{"name": "SERVER", "value": ")" + std::string(c.asked) + "\"}]"}) {
+      const kube::Object pod = local_pod("{}", R"({"serviceAccountName": "robot", "containers": [{"name": "main", )" +
+                                                   words + R"(}], "volumes": [{"name": "kube-api-access-x",
+          "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}]})");
+      const json::object spec = pod_spec(pod, ctx);
+      CHECK(json::serialize(kube::array_at(spec, {"hostAliases"})) ==
+            (c.is_aliased ? R"([{"ip":")" + std::string(c.host) +
+                                R"(","hostnames":["kubernetes.default.svc","kubernetes.default.svc.cluster.local"]}])"
+                          : "[]"));
+      CHECK(api_server_trouble(pod, ctx, true).contains("which refuses its token of cluster") == c.is_told);
+      CHECK(api_server_trouble(pod, ctx, false).empty());
+      kube::Object remote = pod;
+      remote.set_annotation("liqo.io/api-server-support", "remote");
+      CHECK_FALSE(pod_spec(remote, ctx).contains("hostAliases"));
+      CHECK(api_server_trouble(remote, ctx, true).empty());
+    }
+  }
 }
 
 TEST_CASE("a pod that cannot be offloaded says why") {

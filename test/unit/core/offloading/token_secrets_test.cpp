@@ -2,7 +2,6 @@
 #include "core/offloading/token_secrets.hpp"
 
 #include "../objects.hpp"
-#include "core/offloading/default_account.hpp"
 
 namespace liqo::core {
 
@@ -27,41 +26,6 @@ TEST_CASE("a token is copied only as annotated") {
   CHECK(may(R"({"liqo.io/allow-reflection": "true"})"));
   CHECK_FALSE(may(R"({"liqo.io/allow-reflection": "False"})"));
   CHECK_FALSE(may(R"({"liqo.io/allow-reflection": "true", "liqo.io/skip-reflection": ""})"));
-}
-
-TEST_CASE("pods of the account default miss its token where the account has rights") {
-  const auto pod = [](std::string_view account, std::string_view audience = "", std::string_view metadata = "{}") {
-    return local_pod("{}",
-                     R"({"serviceAccountName": ")" + std::string(account) +
-                         R"(", "volumes": [{"name": "v", "projected": {"sources": [{"serviceAccountToken": {"path": "t",
-      "audience": ")" + std::string(audience) +
-                         R"("}}]}}]})",
-                     metadata);
-  };
-  ForgingContext ctx = context();
-  ctx.api_server_mode = ApiServerMode::needed;
-  CHECK(misses_token_of_default(pod("default"), ctx));
-  CHECK(misses_token_of_default(pod(""), ctx));
-  CHECK_FALSE(misses_token_of_default(pod("robot"), ctx));
-  CHECK_FALSE(misses_token_of_default(pod("default", "vault"), ctx));
-  CHECK_FALSE(misses_token_of_default(local_pod(), ctx));
-  const Audiences of_home{"vault"};
-  ctx.home_audiences = &of_home;
-  CHECK(misses_token_of_default(pod("default", "vault"), ctx));
-  for (const char* said : {"home", "disabled", "remote"})
-    CHECK_FALSE(misses_token_of_default(
-        pod("default", "", R"({"annotations": {"liqo.io/api-server-support": ")" + std::string(said) + R"("}})"), ctx));
-  ctx.api_server_mode = ApiServerMode::always;
-  CHECK_FALSE(misses_token_of_default(pod("default"), ctx));
-
-  const auto binds = [](std::string_view subject) {
-    return binds_default_account(parse(R"({"metadata": {"name": "flows", "namespace": "shop"}, "subjects": [null, )" +
-                                       std::string(subject) + "]}"));
-  };
-  CHECK(binds(R"({"kind": "ServiceAccount", "name": "default", "namespace": "shop"})"));
-  CHECK(binds(R"({"kind": "ServiceAccount", "name": "default"})"));
-  CHECK_FALSE(binds(R"({"kind": "ServiceAccount", "name": "default", "namespace": "other"})"));
-  CHECK_FALSE(binds(R"({"kind": "User", "name": "default"})"));
 }
 
 }  // namespace liqo::core

@@ -57,6 +57,18 @@ TEST_CASE("a signing request has the bytes that Go gives it") {
   }
 }
 
+TEST_CASE("a request for a key alone names nobody") {
+  for (const std::string_view type : {"ED25519", "ECDSAP256", "ECDSAP521"}) {
+    CAPTURE(type);
+    const auto key = PrivateKey::make_for_pod(type, {});
+    REQUIRE(key.has_value());
+    const auto der = make_empty_request(*key);
+    REQUIRE(der.has_value());
+    // Version 0, no name, and the key (RFC 2986 section 4.1).
+    CHECK(der->contains(std::string("\x02\x01\x00\x30\x00", 5) + key->public_key().der()));
+  }
+}
+
 TEST_CASE("the subject has the DER of the specification: O, then CN, both PrintableString") {
   const std::string der = der_of(fixtures::tenant_a_csr);
   const std::string hex = "30253110300e060355040a13076c69716f2e696f3111300f0603550403130874656e616e742d61";

@@ -65,6 +65,19 @@ TEST_CASE("RSA keys are made, read, and sign") {
   CHECK(!made->public_key().verify("text", *signature));
 }
 
+TEST_CASE("keys of pods are made by the names that Kubernetes has for them") {
+  for (const std::string_view type : {"ED25519", "ECDSAP256", "ECDSAP384", "ECDSAP521", "RSA3072"}) {
+    CAPTURE(type);
+    const auto made = PrivateKey::make_for_pod(type, {});
+    REQUIRE(made.has_value());
+    const auto read = PrivateKey::parse(made->pem());
+    REQUIRE(read.has_value());
+    CHECK(read->public_key() == made->public_key());
+    CHECK(made->type() == (type == "ED25519" ? KeyType::ed25519 : type == "RSA3072" ? KeyType::rsa : KeyType::ecdsa));
+  }
+  CHECK_FALSE(PrivateKey::make_for_pod("DSA", {}).has_value());
+}
+
 TEST_CASE("what is no public key is refused with a reason") {
   struct Case {
     const char* title;

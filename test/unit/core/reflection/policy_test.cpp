@@ -195,6 +195,19 @@ TEST_CASE("a template may keep tokens with an audience of their own at home, too
   CHECK(describe_withheld("", off) == begin + "tokens with an audience of their own" + because + off);
 }
 
+TEST_CASE("a template may leave pods the trust bundles of their provider") {
+  for (const auto& [spec, withholds] :
+       std::initializer_list<std::pair<const char*, bool>>{{"{}", false},
+                                                           {R"({"extraArgs": ["--trust-bundles=home"]})", false},
+                                                           {R"({"extraArgs": ["--trust-bundles=provider"]})", true},
+                                                           {R"({"extraArgs": ["--trust-bundles=maybe"]})", true}}) {
+    CAPTURE(spec);
+    const kube::Object options =
+        parse(R"({"kind": "VkOptionsTemplate", "metadata": {"name": "x"}, "spec": )" + std::string(spec) + "}");
+    CHECK(leaves_to_provider(options, "--trust-bundles") == withholds);
+  }
+}
+
 TEST_CASE("mistakes and what is not followed are told in one message") {
   CHECK(describe_mistakes({}) == "");
   CHECK(describe_mistakes({.policies = {}, .mistakes = {"a", "b"}, .not_followed = {}}) ==

@@ -93,6 +93,14 @@ TEST_CASE("each type of Service is sent with what it needs") {
            Case{"traffic to addresses of the home cluster",
                 R"({"type": "ClusterIP", "externalIPs": ["192.0.2.1"], "externalTrafficPolicy": "Cluster"})",
                 "externalTrafficPolicy", R"("")"},
+           Case{"two IP families", R"({"ipFamilyPolicy": "RequireDualStack"})", "ipFamilyPolicy",
+                R"("PreferDualStack")"},
+           Case{"two IP families by default", R"({"clusterIP": "None", "ipFamilyPolicy": "RequireDualStack"})",
+                "ipFamilyPolicy", R"("RequireDualStack")"},
+           Case{"one IP family", R"({"ipFamilyPolicy": "SingleStack"})", "ipFamilyPolicy", R"("SingleStack")"},
+           Case{"families of home", R"({"ipFamilies": ["IPv6"]})", "ipFamilies", nullptr},
+           Case{"a name of the namespace", R"({"type": "ExternalName", "externalName": "db.shop.svc.cluster.local"})",
+                "externalName", R"("db.shop-r.svc.cluster.local")"},
            Case{"traffic inside", R"({"internalTrafficPolicy": "Local"})", "internalTrafficPolicy", R"("Local")"},
            Case{"who may come", R"({"loadBalancerSourceRanges": ["192.0.2.0/24"]})", "loadBalancerSourceRanges",
                 R"(["192.0.2.0/24"])"},
@@ -260,6 +268,27 @@ TEST_CASE("of externalIPs it is reported that they stay at home") {
         "the copy in cluster remote-cluster has no externalIPs (192.0.2.1, 192.0.2.2): these are addresses of this "
         "cluster, and lead to the Service here alone");
   CHECK_FALSE(reflection.applied(door).spec().contains("externalIPs"));
+}
+
+TEST_CASE(
+    "of an address that a load balancer was to have, and of a name of home, it is reported that they stay there") {
+  const Reflection reflection("Service");
+  kube::Object door = parse(R"({"metadata": {"name": "door", "namespace": "shop"},
+    "spec": {"type": "LoadBalancer", "loadBalancerIP": "192.0.2.1", "ports": [{"port": 80}]}})");
+  constexpr std::string_view about_address =
+      "the copy in cluster remote-cluster has no loadBalancerIP \"192.0.2.1\": this is an address of this cluster, and "
+      "a load balancer there chooses its own";
+  CHECK(reflection.kind.left_out(door, reflection.ctx) == about_address);
+  door.mutable_spec()["externalIPs"] = parse_value(R"(["192.0.2.2"])");
+  CHECK(reflection.kind.left_out(door, reflection.ctx) ==
+        "the copy in cluster remote-cluster has no externalIPs (192.0.2.2): these are addresses of this cluster, and "
+        "lead to the Service here alone; " +
+            std::string(about_address));
+  door.mutable_spec()["type"] = "ClusterIP";
+  door.mutable_spec().erase("externalIPs");
+  CHECK(reflection.kind.left_out(door, reflection.ctx).empty());
+  door.mutable_spec() = {{"type", "ExternalName"}, {"externalName", "db.bank.svc"}};
+  CHECK(reflection.kind.left_out(door, reflection.ctx).contains("namespace bank is not offloaded"));
 }
 
 }  // namespace liqo::core::reflection

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../peered_clusters.hpp"
+#include "core/offloading/daemon_sets.hpp"
 #include "kube/wire/yaml.hpp"
 
 namespace liqoctl::test {
@@ -61,6 +62,26 @@ TEST_CASE("nothing is said of the namespace that pods read if it is their own, o
     const Done there = consumer.run(std::string("offload namespace shop ") + flags);
     CHECK(there.code == 0);
     CHECK(there.err == "INFO: rome: namespace shop is offloaded\n");
+  }
+}
+
+TEST_CASE(
+    "who offloads a namespace is told of its DaemonSets that tolerate everything, unless they are to be elsewhere") {
+  const std::string told =
+      "WARN: rome: DaemonSets of offloaded namespaces have one pod on each virtual node, not on each node of the other "
+      "cluster: shop/agent; keep them off with: liqoctl exclude daemonsets shop/agent\n";
+  for (const bool is_remote : {false, true}) {
+    Consumer consumer;
+    for (const char* name : {"shop", "office"})
+      consumer.rome.add(liqo::core::daemon_sets, {name, "agent"},
+                        R"({"spec": {"template": {"spec": {"tolerations": [{"operator": "Exists"}]}}}})");
+    consumer.rome.add(liqo::core::daemon_sets, {"shop", "modest"}, R"({"spec": {"template": {"spec": {}}}})");
+    consumer.reach("Ready");
+    const Done done =
+        consumer.run(is_remote ? "offload namespace shop --pod-offloading-strategy Remote" : "offload namespace shop");
+    CHECK(done.code == 0);
+    CHECK(done.err.contains("namespace shop is offloaded\n"));
+    CHECK(done.err.contains(told) == !is_remote);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "../installed_cluster.hpp"
+#include "model/names/corefile.hpp"
 
 namespace liqoctl::test {
 namespace {
@@ -43,6 +44,22 @@ TEST_CASE("uninstall takes out what install has put in") {
                 done.err);
   CHECK_FALSE(installed.rome.has(kinds::deployments, deployment_of_liqod));
   CHECK(installed.rome.server().list(kinds::cluster_roles).empty());
+}
+
+TEST_CASE("uninstall says that CoreDNS keeps the lines of home-names, and leaves them") {
+  InstalledCluster installed;
+  const kube::ObjectKey coredns{"kube-system", "coredns"};
+  const auto corefile = model::with_home_names(".:53 {\n    kubernetes cluster.local\n    reload\n}\n");
+  REQUIRE(corefile.has_value());
+  const kube::json::object lines{{"Corefile", corefile->text}};
+  installed.rome.add(resources::config_maps, coredns, kube::json::serialize(kube::json::object{{"data", lines}}));
+  const Done done = installed.run("uninstall --skip-confirm");
+  CHECK(done.code == 0);
+  CHECK_MESSAGE(done.err.contains("rome: CoreDNS keeps the lines of home-names (ConfigMap kube-system/coredns): "
+                                  "\"liqoctl enable home-names --undo\" takes them out\n"),
+                done.err);
+  CHECK(kube::string_at(installed.rome.get(resources::config_maps, coredns).tree(), {"data", "Corefile"}) ==
+        corefile->text);
 }
 
 }  // namespace

@@ -115,11 +115,7 @@ Answer<Tree> FakeApiServer::post_subresource(const FakeRequest& request, std::st
   const FakeKind& kind = table.kind;
   const auto found = table.objects.find(request.key);
   if (found == table.objects.end()) return refuse::not_found(kind.group, kind.plural, request.key.name);
-  if (is_core(kind, "pods") && request.subresource == "eviction") {
-    DeleteOptions options;
-    options.uid = string_at(request.body, {"deleteOptions", "preconditions", "uid"});
-    return remove(table, request.key, options, actor);
-  }
+  if (is_core(kind, "pods") && request.subresource == "eviction") return evict(request, actor);
   if (is_core(kind, "pods") && request.subresource == "binding") {
     const json::object& pod = *found->second;
     if (!string_at(pod, {"spec", "nodeName"}).empty())
@@ -174,7 +170,7 @@ Answer<FakeAnswer> FakeApiServer::dispatch(FakeRequest& request, std::string_vie
   if (request.method == "PUT" && !collection) {
     KUBE_TRYV(check_replacement(request));
     return object_answer(replace({table, request.key, request.subresource}, std::move(request.body.get_object()),
-                                 {actor, request.dry_run()}),
+                                 {actor, request.dry_run(), request.parameter("fieldManager")}),
                          200);
   }
   if (request.method == "PATCH" && !collection) {

@@ -51,7 +51,8 @@ Answer<Tree> FakeApiServer::patch(const FakeRequest& request, std::string_view a
   if (name != request.key.name)
     return refuse::invalid({kind.group, kind.kind, request.key.name}, "metadata.name",
                            "Invalid value: field is immutable");
-  return replace({table, request.key, request.subresource}, std::move(next.get_object()), {actor, request.dry_run()});
+  return replace({table, request.key, request.subresource}, std::move(next.get_object()),
+                 {actor, request.dry_run(), request.parameter("fieldManager")});
 }
 
 Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view actor) {
@@ -77,8 +78,10 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
     json::object& metadata = ensure_object(fresh, "metadata");
     metadata["name"] = request.key.name;
     auto created = create(table, request.key.ns, std::move(fresh), {actor, request.dry_run()});
-    if (created && !request.dry_run())
+    if (created && !request.dry_run()) {
+      note_writer(**created, {}, {actor, false, manager});
       applied_[std::string(string_at(**created, {"metadata", "uid"}))][owner] = std::move(wanted);
+    }
     return with_managers(std::move(created));
   }
 
@@ -104,20 +107,44 @@ Answer<Tree> FakeApiServer::apply(const FakeRequest& request, std::string_view a
     if (const json::value* value = kube::find(*config, {"metadata", key})) next["metadata"].as_object()[key] = *value;
   const auto last = managers.find(owner);
   apply_configuration(next, wanted, last == managers.end() ? json::object() : last->second, !kind.custom);
-  auto stored = replace({table, request.key, request.subresource}, std::move(next), {actor, request.dry_run()});
-  if (stored && !request.dry_run() && table.objects.contains(request.key)) applied_[uid][owner] = std::move(wanted);
+  auto stored =
+      replace({table, request.key, request.subresource}, std::move(next), {actor, request.dry_run(), manager});
+  if (stored && !request.dry_run() && table.objects.contains(request.key)) note_apply(uid, owner, std::move(wanted));
   return with_managers(std::move(stored));
+}
+
+void FakeApiServer::note_apply(const std::string& uid, const std::string& owner, json::object fields) {
+  Managers& managers = applied_[uid];
+  managers[owner] = std::move(fields);
+  if (!manners_.manager_times) return;
+  // What others have updated is taken from them, so they manage nothing of it any more.
+  const std::string_view subresource = std::string_view(owner).substr(owner.rfind('/'));
+  std::erase_if(written_[uid], [&](const auto& entry) {
+    return !managers.contains(entry.first) && entry.first.ends_with(subresource);
+  });
 }
 
 Answer<Tree> FakeApiServer::with_managers(Answer<Tree> stored) const {
   if (!stored) return stored;
   const auto found = applied_.find(std::string(string_at(**stored, {"metadata", "uid"})));
   if (found == applied_.end()) return stored;
+  const auto times = written_.find(found->first);
   json::array entries;
-  for (const auto& [owner, fields] : found->second)
-    entries.push_back(json::object{{"manager", owner.substr(0, owner.find('/'))},
-                                   {"operation", owner == maker ? "Update" : "Apply"},
-                                   {"fieldsV1", json::object()}});
+  const auto add = [this, &entries](std::string_view owner, std::string_view operation, std::string_view time) {
+    const std::size_t slash = owner.rfind('/');
+    json::object entry{{"manager", owner.substr(0, slash)}, {"operation", operation}, {"fieldsV1", json::object()}};
+    if (!time.empty()) entry["time"] = time;
+    if (manners_.manager_times && slash + 1 < owner.size()) entry["subresource"] = owner.substr(slash + 1);
+    entries.push_back(std::move(entry));
+  };
+  for (const auto& [owner, fields] : found->second) {
+    const bool is_known = times != written_.end() && times->second.contains(owner);
+    add(owner, owner == maker ? "Update" : "Apply",
+        is_known ? std::string_view(times->second.at(owner)) : std::string_view());
+  }
+  if (times != written_.end())
+    for (const auto& [owner, time] : times->second)
+      if (!found->second.contains(owner)) add(owner, "Update", time);
   json::object answer = **stored;
   ensure_object(answer, "metadata")["managedFields"] = std::move(entries);
   return std::make_shared<const json::object>(std::move(answer));

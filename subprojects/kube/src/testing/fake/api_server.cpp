@@ -17,7 +17,10 @@ bool is_gone_by(const json::object& object) {
 FakeApiServer::FakeApiServer(VirtualClock& clock, std::uint64_t seed) : store_(clock, seed) {
   for (FakeKind& kind : built_in_kinds()) store_.serve(std::move(kind));
   store_.on_change([this](const FakeChange& change) {
-    if (change.type == ChangeType::deleted) applied_.erase(std::string(string_at(*change.after, {"metadata", "uid"})));
+    if (change.type != ChangeType::deleted) return;
+    const std::string uid(string_at(*change.after, {"metadata", "uid"}));
+    applied_.erase(uid);
+    written_.erase(uid);
   });
 }
 
@@ -26,6 +29,7 @@ Answer<Tree> FakeApiServer::create(FakeTable& table, std::string_view ns, json::
   KUBE_TRYV(prepare_create(table.kind, ns, object, stamp));
   const ObjectKey key{std::string(ns), std::string(string_at(object, {"metadata", "name"}))};
   if (table.objects.contains(key)) return refuse::already_exists(table.kind.group, table.kind.plural, key.name);
+  KUBE_TRYV(review({table.kind, {}, key, nullptr, object, writer.actor}));
   if (writer.dry_run) return std::make_shared<const json::object>(std::move(object));
   return store_.put(table, std::move(object), writer.actor);
 }
@@ -38,11 +42,28 @@ Answer<Tree> FakeApiServer::replace(const Place& place, json::object next, const
   KUBE_TRYV(prepare_update(table.kind, subresource, *before, next));
   // A write that changes nothing leaves the version as it is, and no watch hears of it.
   if (next == *before && !is_gone_by(next)) return before;
+  KUBE_TRYV(review({table.kind, subresource, key, before.get(), next, writer.actor}));
   if (writer.dry_run) return std::make_shared<const json::object>(std::move(next));
-  if (!is_gone_by(next)) return store_.put(table, std::move(next), writer.actor);
+  if (!is_gone_by(next)) {
+    note_writer(next, subresource, writer);
+    return store_.put(table, std::move(next), writer.actor);
+  }
   // The last finalizer went. Watches see the object one last time, in its last state.
   if (next != *before) found->second = std::make_shared<const json::object>(std::move(next));
   return store_.erase(table, key, writer.actor);
+}
+
+Answer<> FakeApiServer::review(const FakeReview& asked) const {
+  if (!manners_.admission) return {};
+  if (auto refusal = manners_.admission(asked)) return std::unexpected(std::move(*refusal));
+  return {};
+}
+
+void FakeApiServer::note_writer(const json::object& stored, std::string_view subresource, const Writer& writer) {
+  if (!manners_.manager_times) return;
+  const std::string manager(writer.manager.empty() ? writer.actor : writer.manager);
+  written_[std::string(string_at(stored, {"metadata", "uid"}))][manager + "/" + std::string(subresource)] =
+      format_time(store_.clock().wall());
 }
 
 Answer<Tree> FakeApiServer::create(const Resource& resource, json::object object, std::string_view actor) {

@@ -392,3 +392,44 @@ TEST_CASE("ephemeral containers are added to a pod by a subresource, and never c
   CHECK(report("terminated").code == 200);
   CHECK(report("running").code == 422);
 }
+
+TEST_CASE("admission refuses creates and changes, and is not asked about deletions") {
+  Fixture f;
+  f.server.manners().admission = [](const FakeReview& asked) -> std::optional<Refusal> {
+    if (asked.actor != "test" || int_at(asked.after, {"spec", "size"}) < 5) return std::nullopt;
+    return Refusal{403, "Forbidden", asked.before ? "it is too large now" : "it is too large", {}};
+  };
+  json::object large = Fixture::widget("large");
+  large["spec"].as_object()["size"] = 7;
+  CHECK(f.create(widgets, large).text({"message"}) == "it is too large");
+  CHECK(f.create(widgets, Fixture::widget("small")).code == 201);
+  CHECK(f.patch(widgets, "small", {PatchType::merge, R"({"spec":{"size":9}})"}).text({"message"}) ==
+        "it is too large now");
+  CHECK(f.patch(widgets, "small", {PatchType::merge, R"({"spec":{"size":2}})"}).code == 200);
+  CHECK(f.server.create(widgets, large, "user").has_value());
+  CHECK(f.remove(widgets, "large").code == 200);
+}
+
+TEST_CASE("managedFields say who has updated an object since it was applied, and when") {
+  Fixture f;
+  f.server.manners().manager_times = true;
+  const auto apply = [&](int size) {
+    json::object object = Fixture::widget("w");
+    object["spec"].as_object()["size"] = size;
+    return f.patch(widgets, "w", {PatchType::apply, json::serialize(object), true}, {.field_manager = "us"});
+  };
+  const auto managers = [](const Said& said) {
+    std::string text;
+    for (const json::value& entry : array_at(said.body, {"metadata", "managedFields"}))
+      text += std::string(string_at(entry, {"manager"})) + " " + std::string(string_at(entry, {"time"})) + ";";
+    return text;
+  };
+  CHECK(managers(apply(1)) == "us 2026-01-01T00:00:00Z;");
+  f.clock.advance(std::chrono::seconds(5));
+  CHECK(f.server.update(
+                    {widgets, {"d", "w"}}, [](json::object& next) { next["spec"].as_object()["size"] = 3; }, "they")
+            .has_value());
+  CHECK(managers(f.get(widgets, "w")) == "us 2026-01-01T00:00:00Z;they 2026-01-01T00:00:05Z;");
+  f.clock.advance(std::chrono::seconds(5));
+  CHECK(managers(apply(2)) == "us 2026-01-01T00:00:10Z;");
+}

@@ -48,6 +48,32 @@ TEST_CASE("DaemonSets are told that sit on a virtual node or, before there is on
   CHECK_FALSE(model::judge_daemon_sets({proxy}, {machine}));
 }
 
+TEST_CASE("DaemonSets of offloaded namespaces are told, but for those that are meant to be elsewhere") {
+  const auto offloading = [](std::string_view ns, std::string_view strategy) {
+    return object(R"({"metadata":{"name":"offloading","namespace":")" + std::string(ns) +
+                  R"("},"spec":{"podOffloadingStrategy":")" + std::string(strategy) + R"("}})");
+  };
+  const std::vector sets{proxy, agent, modest};
+  const auto count = [&](const std::vector<kube::Object>& offloadings) {
+    return model::elsewhere_daemon_sets(sets, {machine, milan}, offloadings).size();
+  };
+  CHECK(count({}) == 0);
+  CHECK(count({offloading("shop", "LocalAndRemote")}) == 0);
+  CHECK(count({offloading("kube-system", "Remote")}) == 0);
+  CHECK(count({offloading("kube-system", "Local")}) == 2);
+  CHECK(count({offloading("kube-system", "LocalAndRemote")}) == 2);
+
+  const auto found = model::judge_elsewhere_daemon_sets({proxy, agent}, {machine, milan});
+  REQUIRE(found);
+  CHECK(found->state == model::State::open);
+  CHECK(found->text ==
+        "DaemonSets of offloaded namespaces have one pod on each virtual node, not on each node of the other cluster: "
+        "kube-system/kube-proxy, kube-system/agent (cpu 100m, memory 50Mi); keep them off with: liqoctl exclude "
+        "daemonsets kube-system/kube-proxy kube-system/agent");
+  CHECK_FALSE(model::judge_elsewhere_daemon_sets({proxy}, {machine}));
+  CHECK_FALSE(model::judge_elsewhere_daemon_sets({}, {milan}));
+}
+
 TEST_CASE("what an exclusion changes is shown, and what becomes of the pods") {
   kube::Object after = proxy;
   REQUIRE(liqo::core::keep_off_virtual_nodes(after));

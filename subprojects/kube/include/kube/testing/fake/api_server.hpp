@@ -1,8 +1,11 @@
 // A Kubernetes API server in memory: answers the requests of the library as the real one does, at once and without a
 // network. For tests and simulations; knows no authentication and no admission beyond a pod's defaults.
+// Evictions go by PodDisruptionBudgets if it serves them (fake/disruption_controller.hpp counts these).
 // Tested by test/testing/fake/reads_test.cpp and test/testing/fake/writes_test.cpp.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +38,16 @@ struct FakeWrite {
   int code = 0;
 };
 
+/// A write that admission is asked about.
+struct FakeReview {
+  const FakeKind& kind;
+  std::string_view subresource;
+  const ObjectKey& key;
+  const json::object* before;  ///< null: the object is to be created
+  const json::object& after;
+  std::string_view actor;
+};
+
 /// How the server differs from one at its best. What is set holds for requests that come from then on.
 struct FakeManners {
   enum class StreamingLists {
@@ -47,6 +60,11 @@ struct FakeManners {
   int watch_error = 0;                        ///< each watch is one ERROR event with this code; 0 = none
   bool pages_expire = false;                  ///< 410 for every page but the first
   std::optional<std::uint64_t> cached_at;     ///< lists of any version ("0") show the state of this one
+  /// Refuses writes of objects, as webhooks and built-in admission do; deletions are not asked about. It must not
+  /// write.
+  std::function<std::optional<Refusal>(const FakeReview&)> admission;
+  /// managedFields also name writers of updates, until an apply comes after them, and say when each manager wrote last.
+  bool manager_times = false;
 };
 
 struct FakeRequest;
@@ -91,7 +109,8 @@ class FakeApiServer {
  private:
   struct Writer {
     std::string_view actor;
-    bool dry_run = false;  ///< nothing is stored, and the answer is the same
+    bool dry_run = false;           ///< nothing is stored, and the answer is the same
+    std::string_view manager = {};  ///< of the fields, "" = the actor
   };
   Answer<Tree> create(FakeTable& table, std::string_view ns, json::object object, const Writer& writer);
   struct Place {
@@ -104,6 +123,9 @@ class FakeApiServer {
   Answer<Tree> patch(const FakeRequest& request, std::string_view actor);
   Answer<Tree> apply(const FakeRequest& request, std::string_view actor);
   Answer<Tree> post_subresource(const FakeRequest& request, std::string_view actor);
+  Answer<Tree> evict(const FakeRequest& request, std::string_view actor);
+  /// Takes an eviction of the pod from what its PodDisruptionBudget allows, as the real server does.
+  Answer<> spend_disruption(const json::object& pod, std::string_view actor);
   Answer<FakeAnswer> list_answer(const FakeRequest& request);
   Answer<FakeAnswer> watch_answer(const FakeRequest& request);
   Answer<FakeAnswer> dispatch(FakeRequest& request, std::string_view actor);
@@ -116,6 +138,13 @@ class FakeApiServer {
   /// The answer to an apply or a read of one object, which names its managers if an apply has made or changed it.
   Answer<Tree> with_managers(Answer<Tree> stored) const;
   std::map<std::string, Managers> applied_;  ///< by UID
+  /// When each manager last changed an object, by UID, then by manager and subresource.
+  std::map<std::string, std::map<std::string, std::string>> written_;
+  /// `owner`: manager and subresource.
+  void note_apply(const std::string& uid, const std::string& owner, json::object fields);
+  void note_writer(const json::object& stored, std::string_view subresource, const Writer& writer);
+  /// What admission says of a write.
+  Answer<> review(const FakeReview& asked) const;
 };
 
 }  // namespace kube::testing
