@@ -121,7 +121,7 @@ asio::awaitable<PodCertificates::NextLook> PodCertificates::bring(const kube::Ob
   tokens_.watch(ns);
   if (!tokens_.has_synced(ns)) co_return std::optional<kube::Duration>(unknown_pause);
   const core::CertificateSources sources = core::certificate_sources(local);
-  const kube::ObjectKey key{remote_namespace, core::certificate_secret_name(local.name())};
+  const kube::ObjectKey key{remote_namespace, core::pod_certificates_name(local.name())};
   if (const auto secret = tokens_.find(ns, key)) {
     if (!core::is_certificate_secret(*secret, node_.forging.clusters)) {
       tell(local, not_ours(key, node_.cluster()));
@@ -307,7 +307,7 @@ asio::awaitable<kube::Result<void>> PodCertificates::remove_secret(const std::st
 }
 
 asio::awaitable<kube::Result<void>> PodCertificates::remove(kube::ObjectKey local, std::string remote_namespace) {
-  const auto secret = tokens_.find(local.ns, {std::move(remote_namespace), core::certificate_secret_name(local.name)});
+  const auto secret = tokens_.find(local.ns, {std::move(remote_namespace), core::pod_certificates_name(local.name)});
   // Those of another virtual node are left to it.
   if (!secret || !core::is_certificate_secret(*secret, node_.forging.clusters) ||
       secret->label(api::labels::node_name) != node_.forging.node_name)

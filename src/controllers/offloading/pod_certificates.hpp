@@ -56,7 +56,7 @@ class PodCertificates {
   };
   struct Memory {
     std::string uid;
-    core::IssuedCertificates issued;
+    core::PodCertificateSet issued;
     std::map<std::string, Request> requests;  ///< by the key of the source
     bool has_read = false;                    ///< the Secret of an earlier process
     std::optional<kube::TimePoint> begun;

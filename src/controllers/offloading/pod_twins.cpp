@@ -81,7 +81,7 @@ void PodTwins::enqueue_token_pod(const std::string& local, const kube::ObjectKey
   if (known) return;
   // A Secret that is gone and had a shortened name does not show its pod.
   for (const kube::ObjectKey& key : node_.local_pods->store().keys_in(local))
-    if (core::token_secret_name(key.name) == secret.name || core::certificate_secret_name(key.name) == secret.name)
+    if (core::token_secret_name(key.name) == secret.name || core::pod_certificates_name(key.name) == secret.name)
       node_.enqueue(key);
 }
 

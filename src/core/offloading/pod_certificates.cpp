@@ -95,7 +95,7 @@ std::string excess_of_certificates(const kube::Object& local_pod, const ForgingC
 
 void adapt_certificates(json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx) {
   if (!gets_certificates(local_pod, ctx)) return;
-  const std::string secret = certificate_secret_name(local_pod.name());
+  const std::string secret = pod_certificates_name(local_pod.name());
   // The places of the sources are those at home: those that the pod does not get may be gone in the spec that is sent.
   std::map<std::string, json::array> wanted;
   for (const json::value& volume : kube::array_at(local_pod.spec(), {"volumes"})) {
@@ -116,19 +116,19 @@ void adapt_certificates(json::object& pod_spec, const kube::Object& local_pod, c
   });
 }
 
-std::string certificate_secret_name(std::string_view pod) {
+std::string pod_certificates_name(std::string_view pod) {
   if (pod.size() + suffix.size() <= max_name) return std::string(pod) + std::string(suffix);
   const std::string digest = "." + sha256_hex(pod).substr(0, digits);
   return std::string(pod.substr(0, max_name - digest.size() - suffix.size() - 1)) + "0" + digest + std::string(suffix);
 }
 
 std::string_view certificate_secret_pod(std::string_view secret, std::string_view annotated) {
-  if (certificate_secret_name(annotated) == secret) return annotated;
+  if (pod_certificates_name(annotated) == secret) return annotated;
   return secret.ends_with(suffix) ? secret.substr(0, secret.size() - suffix.size()) : std::string_view();
 }
 
 bool mounts_certificates(const kube::Object& shadow) {
-  const std::string secret = certificate_secret_name(shadow.name());
+  const std::string secret = pod_certificates_name(shadow.name());
   for (const json::value& volume : kube::array_at(shadow.spec(), {"pod", "volumes"}))
     for (const json::value& source : kube::array_at(volume, {"projected", "sources"}))
       if (kube::string_at(source, {"secret", "name"}) == secret) return true;
@@ -176,14 +176,14 @@ CertificateAnswer read_certificate_answer(const kube::Object& request) {
   else if (chain.size() > max_chain_bytes)
     answer.refusal = "the certificate has more than " + std::to_string(max_chain_bytes / 1024) + " KiB";
   else
-    answer.issued = IssuedCertificate{.key = {}, .chain = std::move(chain), .renew_at = *renew_at, .expires = *expires};
+    answer.issued = PodCertificate{.key = {}, .chain = std::move(chain), .renew_at = *renew_at, .expires = *expires};
   return answer;
 }
 
 kube::Object forge_certificate_secret(const kube::Object& local_pod, std::string_view remote_namespace,
-                                      const IssuedCertificates& issued, const ForgingContext& ctx) {
+                                      const PodCertificateSet& issued, const ForgingContext& ctx) {
   kube::Object secret = kube::Object::make(kube::resources::secrets,
-                                           {std::string(remote_namespace), certificate_secret_name(local_pod.name())});
+                                           {std::string(remote_namespace), pod_certificates_name(local_pod.name())});
   // Whoever looks after Secrets with tokens knows this one, too, by the same labels and annotations.
   secret.set_label(api::labels::reflection_origin, ctx.clusters.local);
   secret.set_label(api::labels::reflection_destination, ctx.clusters.remote);
@@ -196,7 +196,7 @@ kube::Object forge_certificate_secret(const kube::Object& local_pod, std::string
   for (const CertificateSource& source : certificate_sources(local_pod)) {
     const auto found = issued.find(source.key);
     if (found == issued.end()) continue;
-    const IssuedCertificate& one = found->second;
+    const PodCertificate& one = found->second;
     data[source.key + std::string(key_end)] = kube::encode_base64(one.key);
     data[source.key + std::string(chain_end)] = kube::encode_base64(one.chain);
     if (source.in_one_file) data[source.key + std::string(bundle_end)] = kube::encode_base64(one.key + one.chain);
@@ -211,11 +211,11 @@ kube::Object forge_certificate_secret(const kube::Object& local_pod, std::string
 
 bool is_certificate_secret(const kube::Object& secret, const ClusterPair& clusters) {
   return is_token_secret(secret, clusters) &&
-         certificate_secret_name(secret.annotation(annotations::token_pod_name)) == secret.name();
+         pod_certificates_name(secret.annotation(annotations::token_pod_name)) == secret.name();
 }
 
-IssuedCertificates read_certificate_secret(const kube::Object& secret, const CertificateSources& sources) {
-  IssuedCertificates issued;
+PodCertificateSet read_certificate_secret(const kube::Object& secret, const CertificateSources& sources) {
+  PodCertificateSet issued;
   const auto times = kube::parse_json(secret.annotation(annotations::certificate_times));
   if (!times) return issued;
   const json::object& data = kube::object_at(secret.tree(), {"data"});
@@ -227,8 +227,8 @@ IssuedCertificates read_certificate_secret(const kube::Object& secret, const Cer
     const json::value* noted = kube::find(*times, {source.key});
     if (!noted) continue;
     const auto renew_at = time_at(*noted, "renew"), expires = time_at(*noted, "expires");
-    IssuedCertificate one{.key = text(source.key + std::string(key_end)),
-                          .chain = text(source.key + std::string(chain_end))};
+    PodCertificate one{.key = text(source.key + std::string(key_end)),
+                       .chain = text(source.key + std::string(chain_end))};
     if (one.key.empty() || one.chain.empty() || !renew_at || !expires) continue;
     one.renew_at = *renew_at;
     one.expires = *expires;

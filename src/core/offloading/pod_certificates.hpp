@@ -41,7 +41,7 @@ std::string excess_of_certificates(const kube::Object& local_pod, const ForgingC
 void adapt_certificates(kube::json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx);
 
 /// The Secret in the twin: `<pod>-certificates`, shortened and with a digest if that is too long.
-std::string certificate_secret_name(std::string_view pod);
+std::string pod_certificates_name(std::string_view pod);
 /// The pod of a Secret with that name; "" if it is no such name. `annotated` is the pod that its annotation names.
 std::string_view certificate_secret_pod(std::string_view secret, std::string_view annotated);
 /// Whether the ShadowPod mounts that Secret.
@@ -57,26 +57,26 @@ kube::Object forge_certificate_request(const kube::Object& local_pod, const Cert
                                        const CertificateHolder& holder, std::string_view request);
 
 /// A certificate as it was issued, with its key.
-struct IssuedCertificate {
+struct PodCertificate {
   std::string key, chain;  ///< PEM
   kube::WallTime renew_at{}, expires{};
 };
-using IssuedCertificates = std::map<std::string, IssuedCertificate, std::less<>>;  ///< by the key of the source
+using PodCertificateSet = std::map<std::string, PodCertificate, std::less<>>;  ///< by the key of the source
 
 /// What has become of a request.
 struct CertificateAnswer {
-  std::optional<IssuedCertificate> issued;  ///< without key
-  std::string refusal;                      ///< the signer's words; "" = none
+  std::optional<PodCertificate> issued;  ///< without key
+  std::string refusal;                   ///< the signer's words; "" = none
 };
 CertificateAnswer read_certificate_answer(const kube::Object& request);
 
 /// The Secret with the certificates of a pod, for a create or server-side apply.
 kube::Object forge_certificate_secret(const kube::Object& local_pod, std::string_view remote_namespace,
-                                      const IssuedCertificates& issued, const ForgingContext& ctx);
+                                      const PodCertificateSet& issued, const ForgingContext& ctx);
 /// Whether an object of that name is a Secret with certificates of a pod of this pair of clusters.
 bool is_certificate_secret(const kube::Object& secret, const ClusterPair& clusters);
 /// Reads the certificates that a Secret brings, after a restart; those of other sources are left out.
-IssuedCertificates read_certificate_secret(const kube::Object& secret, const CertificateSources& sources);
+PodCertificateSet read_certificate_secret(const kube::Object& secret, const CertificateSources& sources);
 /// Whether the Secret lacks part of what it should have.
 bool lacks_certificates(const kube::Object& secret, const kube::Object& wanted);
 

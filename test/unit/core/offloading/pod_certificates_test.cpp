@@ -35,8 +35,8 @@ const json::array& sources_of(const kube::Object& shadow) {
   return kube::array_at(kube::array_at(shadow.spec(), {"pod", "volumes"}).at(0), {"projected", "sources"});
 }
 
-IssuedCertificates issued_for(const kube::Object& pod) {
-  IssuedCertificates issued;
+PodCertificateSet issued_for(const kube::Object& pod) {
+  PodCertificateSet issued;
   for (const CertificateSource& source : certificate_sources(pod))
     issued[source.key] = {.key = "KEY\n", .chain = "CHAIN\n", .renew_at = at(), .expires = at(std::chrono::hours(1))};
   return issued;
@@ -155,7 +155,7 @@ TEST_CASE("an answer is a certificate, a refusal, or not there yet") {
 TEST_CASE("the Secret says after a restart what there is") {
   const kube::Object pod = certified_pod();
   const CertificateSources sources = certificate_sources(pod);
-  const IssuedCertificates issued = issued_for(pod);
+  const PodCertificateSet issued = issued_for(pod);
   kube::Object secret = forge_certificate_secret(pod, "shop-rome", issued, certified());
   CHECK(secret.key() == kube::ObjectKey{"shop-rome", "web-certificates"});
   CHECK(is_certificate_secret(secret, certified().clusters));
@@ -163,7 +163,7 @@ TEST_CASE("the Secret says after a restart what there is") {
   const json::object& data = kube::object_at(secret.tree(), {"data"});
   CHECK(data.size() == 5);
   CHECK(kube::string_at(data, {sources[0].key + ".bundle"}) == kube::encode_base64("KEY\nCHAIN\n"));
-  const IssuedCertificates read = read_certificate_secret(secret, sources);
+  const PodCertificateSet read = read_certificate_secret(secret, sources);
   REQUIRE(read.size() == 2);
   CHECK(read.at(sources[1].key).key == "KEY\n");
   CHECK(read.at(sources[1].key).renew_at == at());
@@ -178,11 +178,11 @@ TEST_CASE("the Secret says after a restart what there is") {
 }
 
 TEST_CASE("the name of the Secret leads to its pod") {
-  CHECK(certificate_secret_name("web") == "web-certificates");
+  CHECK(pod_certificates_name("web") == "web-certificates");
   CHECK(certificate_secret_pod("web-certificates", "") == "web");
   CHECK(certificate_secret_pod("web-token", "web") == "");
   CHECK(token_secret_pod("web-certificates", "web") == "");
-  const std::string pod(253, 'p'), name = certificate_secret_name(pod);
+  const std::string pod(253, 'p'), name = pod_certificates_name(pod);
   CHECK(name.size() == 253);
   CHECK(is_dns_subdomain(name));
   CHECK(certificate_secret_pod(name, pod) == pod);
