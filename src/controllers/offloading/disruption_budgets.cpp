@@ -258,8 +258,17 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::hold_
     round = look(*twin, std::move(round.budget));
   }
   const bool is_written = !round.copy || !core::plan_budget_copy(*round.copy, copy_of(*twin, round));
-  if (is_written && !round.plan.take_back.empty()) co_return co_await take_back(twin, std::move(round));
-  co_return co_await write_copy(twin, std::move(round));
+  Later rest;
+  if (is_written && !round.plan.take_back.empty()) {
+    KUBE_CO_TRY(later, co_await take_back(twin, round));
+    if (round.copy || !later) co_return later;
+    if (!is_current(twin) || !twin->copies) co_return Later();
+    // Nothing holds there meanwhile, and what was lent may have to wait for home to see what has been evicted.
+    rest = later;
+    round = look(*twin, std::move(round.budget));
+  }
+  KUBE_CO_TRY(next, co_await write_copy(twin, std::move(round)));
+  co_return rest && (!next || *rest < *next) ? rest : next;
 }
 
 asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
@@ -406,7 +415,10 @@ asio::awaitable<kube::Result<void>> DisruptionBudgets::remove_others(Shared twin
         {.options = {.uid = std::string(copy->uid())}, .phase = "removing the copy of budget " + key.text()});
     if (!is_current(twin) || !twin->copies) co_return kube::Result<void>();
     if (!removed && !removed.error().is_forbidden()) co_return std::unexpected(std::move(removed.error()));
-    if (removed) twin->copies->observe_gone(key, copy->uid());
+    if (!removed) continue;
+    twin->copies->observe_gone(key, copy->uid());
+    // An eviction that the copy has allowed may be on its way to its pod.
+    twin->doubt_until = context_.clock.now() + doubt;
   }
   co_return kube::Result<void>();
 }
