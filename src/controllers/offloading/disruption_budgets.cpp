@@ -26,8 +26,9 @@ using kube::Outcome;
 constexpr kube::Duration replace_pause = 5min, namesake_pause = 1h;
 /// The pause after home gives no right to lend.
 constexpr kube::Duration no_right_pause = 1h;
-/// The pause between two looks at pods whose evictions are to be taken back.
-constexpr kube::Duration take_back_pause = 2s;
+/// The pause between two looks at pods whose evictions are to be taken back, and if their budget has no copy that
+/// waits.
+constexpr kube::Duration take_back_pause = 2s, take_back_pause_without_copy = 30s;
 /// The pause after a conflict: somebody has written in between, and the watch will show it.
 constexpr kube::Duration conflict_pause = 500ms;
 /// Pods change in crowds.
@@ -380,7 +381,8 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::take_
   // The pods at home are those of now, the copy is that from before the list.
   round.view.pods = pods_of(round.budget);
   round.view.copy = copy;
-  if (!core::may_take_back(round.view, round.plan, ready_there)) co_return Later(take_back_pause);
+  if (!core::may_take_back(round.view, round.plan, ready_there))
+    co_return Later(copy ? take_back_pause : take_back_pause_without_copy);
   auto taken =
       co_await context_.home.api().replace(disruption_budgets, core::take_back(round.budget, round.plan.take_back),
                                            {.field_manager = api::reflection_manager, .subresource = "status"});
