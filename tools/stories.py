@@ -22,7 +22,7 @@ SUITE = ROOT / "test/cluster"
 # Each waits longer than alone, because the others use the machine, too (harness/wait.py). Kubernetes collects garbage less
 # often, which saves a third of its CPU; a process that grows large collects it as ever.
 ENVIRONMENT = {"LIQO_TEST_PATIENCE": "2", "GOGC": "400", "GOMEMLIMIT": "1GiB"}
-HERE = "not go_peer and not skew"
+HERE = "not go_peer and not skew and not apps"
 BESIDE_OTHERS = HERE + " and not alone"
 # These run real programs of three clusters, a whole installation, or Kubernetes' own tests, and check that nobody waits, so
 # they need the machine to themselves. They are the slowest of all: `tools/test nightly` runs them, and not every change.

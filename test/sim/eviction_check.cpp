@@ -219,7 +219,7 @@ void EvictionCheck::see_provider(Cluster& provider, const FakeChange& change) {
     if (!is_same) copy_written_at_[provider.id] = change.at;
   }
   if (is_budget(change) && change.type == ChangeType::deleted) {
-    // Without it nothing bounds evictions there, so what is lent may be taken back at once.
+    // Without it nothing bounds evictions there, and what it has allowed may be on its way when home looks.
     for (const std::string& uid : missing(look(provider))) evicted_[uid] = Evicted::excused;
     is_exact_ = false;
   }

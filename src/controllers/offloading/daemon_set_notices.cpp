@@ -13,6 +13,8 @@ DaemonSetNotices::DaemonSetNotices(Context context)
 void DaemonSetNotices::see(const kube::Object& local) {
   const auto daemon_set = core::daemon_set_of(local);
   if (!daemon_set || reported_.contains(daemon_set->uid())) return;
+  // What the namespace is to do is not known yet: another pod of the DaemonSet may come.
+  if (!offloadings_->has_synced()) return;
   const auto offloading = offloadings_->find({std::string(local.ns()), std::string(api::namespace_offloading_name)});
   if (offloading && api::NamespaceOffloading(*offloading).pod_strategy() == api::PodOffloadingStrategy::remote) return;
   reported_.emplace(daemon_set->uid());

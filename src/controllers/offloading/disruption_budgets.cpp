@@ -26,8 +26,9 @@ using kube::Outcome;
 constexpr kube::Duration replace_pause = 5min, namesake_pause = 1h;
 /// The pause after home gives no right to lend.
 constexpr kube::Duration no_right_pause = 1h;
-/// The pause between two looks at pods whose evictions are to be taken back.
-constexpr kube::Duration take_back_pause = 2s;
+/// The pause between two looks at pods whose evictions are to be taken back, and if their budget has no copy that
+/// waits.
+constexpr kube::Duration take_back_pause = 2s, take_back_pause_without_copy = 30s;
 /// The pause after a conflict: somebody has written in between, and the watch will show it.
 constexpr kube::Duration conflict_pause = 500ms;
 /// Pods change in crowds.
@@ -258,8 +259,17 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::hold_
     round = look(*twin, std::move(round.budget));
   }
   const bool is_written = !round.copy || !core::plan_budget_copy(*round.copy, copy_of(*twin, round));
-  if (is_written && !round.plan.take_back.empty()) co_return co_await take_back(twin, std::move(round));
-  co_return co_await write_copy(twin, std::move(round));
+  Later rest;
+  if (is_written && !round.plan.take_back.empty()) {
+    KUBE_CO_TRY(later, co_await take_back(twin, round));
+    if (round.copy || !later) co_return later;
+    if (!is_current(twin) || !twin->copies) co_return Later();
+    // Nothing holds there meanwhile, and what was lent may have to wait for home to see what has been evicted.
+    rest = later;
+    round = look(*twin, std::move(round.budget));
+  }
+  KUBE_CO_TRY(next, co_await write_copy(twin, std::move(round)));
+  co_return rest && (!next || *rest < *next) ? rest : next;
 }
 
 asio::awaitable<kube::Result<bool>> DisruptionBudgets::lend(Round& round) {
@@ -371,7 +381,8 @@ asio::awaitable<kube::Result<DisruptionBudgets::Later>> DisruptionBudgets::take_
   // The pods at home are those of now, the copy is that from before the list.
   round.view.pods = pods_of(round.budget);
   round.view.copy = copy;
-  if (!core::may_take_back(round.view, round.plan, ready_there)) co_return Later(take_back_pause);
+  if (!core::may_take_back(round.view, round.plan, ready_there))
+    co_return Later(copy ? take_back_pause : take_back_pause_without_copy);
   auto taken =
       co_await context_.home.api().replace(disruption_budgets, core::take_back(round.budget, round.plan.take_back),
                                            {.field_manager = api::reflection_manager, .subresource = "status"});
@@ -406,7 +417,10 @@ asio::awaitable<kube::Result<void>> DisruptionBudgets::remove_others(Shared twin
         {.options = {.uid = std::string(copy->uid())}, .phase = "removing the copy of budget " + key.text()});
     if (!is_current(twin) || !twin->copies) co_return kube::Result<void>();
     if (!removed && !removed.error().is_forbidden()) co_return std::unexpected(std::move(removed.error()));
-    if (removed) twin->copies->observe_gone(key, copy->uid());
+    if (!removed) continue;
+    twin->copies->observe_gone(key, copy->uid());
+    // An eviction that the copy has allowed may be on its way to its pod.
+    twin->doubt_until = context_.clock.now() + doubt;
   }
   co_return kube::Result<void>();
 }

@@ -51,7 +51,8 @@ class DisruptionBudgets {
     kube::TimePoint no_replace_until{};  ///< the provider has refused to have a copy changed
     /// Until when budgets wait that the provider has others of the same name of.
     std::map<std::string, kube::TimePoint, std::less<>> namesakes;
-    /// Until then the provider may still carry out a write of a copy whose answer is not known.
+    /// Until then the provider may still carry out a write of a copy whose answer is not known, or an eviction that a
+    /// removed copy has allowed.
     kube::TimePoint doubt_until{};
   };
   using Shared = std::shared_ptr<Twin>;  ///< it may be removed while a coroutine uses it

@@ -59,13 +59,9 @@ bool PodOrders::has_volume_there(const kube::Object& local, std::string_view cla
 
 kube::Result<void> PodOrders::name_claims(const kube::Object& local, kube::Object& shadow) const {
   if (!claims_) return {};
-  return core::name_ephemeral_claims(kube::ensure_object(shadow.mutable_spec(), "pod"), local.name(),
-                                     node_.context.settings.storage.storage_class,
-                                     [&](std::string_view claim) -> std::optional<std::string> {
-                                       const auto found = claims_->find({std::string(local.ns()), std::string(claim)});
-                                       if (!found) return std::nullopt;
-                                       return std::string(kube::string_at(found->spec(), {"storageClassName"}));
-                                     });
+  return core::name_ephemeral_claims(
+      kube::ensure_object(shadow.mutable_spec(), "pod"), local, node_.context.settings.storage.storage_class,
+      [&](std::string_view claim) { return claims_->find({std::string(local.ns()), std::string(claim)}); });
 }
 
 void PodOrders::warn_refused(const kube::Object& local, std::string_view what, std::string_view words) {
@@ -95,7 +91,8 @@ asio::awaitable<kube::Result<void>> PodOrders::create(const kube::Object& local,
                                                       std::optional<kube::OwnerReference> owner) {
   auto forged = core::forge_shadow_pod(local, remote_key.ns, node_.forging);
   if (!forged) co_return co_await refuse(local, remote_key, std::move(forged.error()));
-  KUBE_CO_TRYV(name_claims(local, forged->shadow));
+  if (auto named = name_claims(local, forged->shadow); !named)
+    co_return co_await refuse(local, remote_key, std::move(named.error()));
   if (owner) forged->shadow.add_owner_reference(*owner);
   core::stamp_order(forged->shadow, node_.context.clock.wall());
   kube::TimePoint sent_at = node_.context.clock.now();

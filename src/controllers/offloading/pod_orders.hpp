@@ -75,7 +75,7 @@ class PodOrders {
   /// Whether the claim of that name, in the pod's namespace, gets its volume in the cluster where the pod runs.
   bool has_volume_there(const kube::Object& local, std::string_view claim) const;
   /// Makes ephemeral volumes of a ShadowPod name claims that follow the pod. Errors: Errc::missing for a claim whose
-  /// class has to be known first.
+  /// class has to be known first, Errc::invalid_input for one that was not made for the pod.
   kube::Result<void> name_claims(const kube::Object& local, kube::Object& shadow) const;
   /// Sends an Event that the provider refuses `what` of the pod.
   void warn_refused(const kube::Object& local, std::string_view what, std::string_view words);

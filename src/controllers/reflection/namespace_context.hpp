@@ -35,6 +35,9 @@ struct NamespaceContext : ReflectorContext {
   kube::InformerHandle watched = {};    ///< metadata of all namespaces at home; null for a kind that is not watched
   std::size_t held = 0;                 ///< bytes of content, of all namespaces
   std::deque<std::string> unread = {};  ///< namespaces that wait to be read until less is held
+  /// An object of a namespace leads to another one by its name, or has done so: namespaces that begin or end concern
+  /// it.
+  bool has_leading = false;
 
   std::optional<kube::Counter> given_up = {};  ///< made when there is something to count
 

@@ -222,8 +222,11 @@ void ReflectedObject::forge() {
   if (rule.refused) wanted_ = core::reflection::wanted_copy(rule, *local_, ns_->twin().ns());
   if (!wanted_) ns_->notes().narrowed.erase(name_);
   if (!wanted_) ns_->notes().copies_reported.erase(name_);
-  if (context_.kind.leads_to)
-    ns_->notes().note_leading(name_, wanted_ ? context_.kind.leads_to(*local_) : std::string_view());
+  if (context_.kind.leads_to) {
+    const std::string_view there = wanted_ ? context_.kind.leads_to(*local_) : std::string_view();
+    context_.has_leading = context_.has_leading || !there.empty();
+    ns_->notes().note_leading(name_, there);
+  }
   is_wanted_ = wanted_.has_value();
   wish_ = is_wanted_ ? wanted_->annotation(api::annotations::reflected_digest) : std::string_view();
 }

@@ -62,7 +62,7 @@ void Reflector::start_namespace(const std::string& local, const std::string& rem
   if (known) known->stop();
   namespaces_[local] = started;
   started->queue().add();
-  if (context_.kind.leads_to)
+  if (context_.has_leading)
     for (const auto& [name, ns] : namespaces_) ns->reconsider_leading(local);
 }
 
@@ -83,7 +83,7 @@ void Reflector::stop_namespace(const std::string& local) {
   namespaces_.erase(local);
   ns->stop();
   ns->take_back_references();
-  if (context_.kind.leads_to)
+  if (context_.has_leading)
     for (const auto& [name, other] : namespaces_) other->reconsider_leading(local);
 }
 

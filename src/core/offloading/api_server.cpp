@@ -8,6 +8,7 @@
 #include "core/common/names.hpp"
 #include "core/offloading/service_account_token.hpp"
 #include "core/offloading/token_audiences.hpp"
+#include "kube/base/text.hpp"
 #include "liqo/api/names.hpp"
 
 namespace liqo::core {
@@ -145,8 +146,11 @@ bool asks_provider_by_name(const kube::Object& local_pod, const ForgingContext& 
     for (const json::value& container : kube::array_at(local_pod.spec(), {list})) {
       for (std::string_view words : {"command", "args"})
         if (std::ranges::any_of(kube::array_at(container, {words}), names)) return true;
-      for (const json::value& variable : kube::array_at(container, {"env"}))
+      for (const json::value& variable : kube::array_at(container, {"env"})) {
+        // A list of names that are not asked for through a proxy.
+        if (kube::lower_case(kube::string_at(variable, {"name"})) == "no_proxy") continue;
         if (const json::value* value = kube::find(variable, {"value"}); value && names(*value)) return true;
+      }
     }
   return false;
 }

@@ -15,8 +15,8 @@ void adapt_environment(kube::json::object& pod_spec, const ForgingContext& ctx);
 /// gives it an address there. If its host is given, only `kubernetes.default.svc` and longer, and only if the host is
 /// an IP address and the port 443.
 void adapt_host_aliases(kube::json::object& pod_spec, const kube::Object& local_pod, const ForgingContext& ctx);
-/// Whether a pod names `kubernetes.default` in a command, an argument or a variable, although its host aliases do not:
-/// this is the provider's API server there, which knows no token of home.
+/// Whether a pod names `kubernetes.default` in a command, an argument or a variable other than NO_PROXY, although its
+/// host aliases do not: this is the provider's API server there, which knows no token of home.
 bool asks_provider_by_name(const kube::Object& local_pod, const ForgingContext& ctx);
 
 }  // namespace liqo::core

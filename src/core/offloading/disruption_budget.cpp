@@ -52,9 +52,10 @@ bool could_take_back(const BudgetView& view, const BudgetPlan& plan) {
 }
 
 bool may_take_back(const BudgetView& view, const BudgetPlan& plan, const PodNames& ready_there) {
-  if (!view.copy) return true;
+  const PodNames nothing;
+  const PodNames& leaving = view.copy ? view.copy->leaving : nothing;
   return could_take_back(view, plan) && std::ranges::all_of(view.pods, [&](const BudgetPod& pod) {
-           return !pod.is_ready || (ready_there.contains(pod.name) && !view.copy->leaving.contains(pod.name));
+           return !pod.is_ready || (ready_there.contains(pod.name) && !leaving.contains(pod.name));
          });
 }
 

@@ -54,7 +54,8 @@ struct BudgetPlan {
 BudgetPlan plan_budget(const BudgetView& view);
 
 /// Whether the lent evictions may be taken back: the provider allows no more of them, and home knows of all that it has
-/// allowed. `ready_there`: the pods that are ready and not deleted there, as of after the copy came into force.
+/// allowed. `ready_there`: the pods that are ready and not deleted there, as of after the copy came into force or was
+/// gone.
 bool may_take_back(const BudgetView& view, const BudgetPlan& plan, const PodNames& ready_there);
 /// Whether it can be so, before the pods there are read.
 bool could_take_back(const BudgetView& view, const BudgetPlan& plan);

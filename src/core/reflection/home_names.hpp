@@ -16,15 +16,16 @@ namespace liqo::core::reflection {
 std::string_view namespace_in_name(std::string_view name);
 
 /// The namespace to which a Service of the type ExternalName leads, if that is another one of this cluster; "" = to
-/// none.
+/// none. The name of the API server leads to none.
 std::string_view leads_to(const kube::Object& service);
 
 /// The `externalName` of the copy of a Service: a name of this cluster gets the twin of its namespace, which is the
-/// only one of that name at the provider. "" if the Service has none.
+/// only one of that name at the provider. That of the API server stays. "" if the Service has none.
 std::string external_name_there(const kube::Object& service, std::string_view remote_namespace,
                                 const core::ForgingContext& ctx);
 
-/// The sentence about a Service that leads to a namespace of this cluster which has no twin; "" = it does not.
+/// The sentence about a Service that leads to a namespace of this cluster which has no twin, or to its API server; "" =
+/// it does not.
 std::string describe_lost_name(const kube::Object& service, const core::ForgingContext& ctx);
 
 }  // namespace liqo::core::reflection

@@ -188,7 +188,8 @@ TEST_CASE_FIXTURE(Provider,
   CHECK(label() == "true");
 }
 
-TEST_CASE_FIXTURE(Provider, "where no consumer was told of names, a name server that never answers costs pods seconds") {
+TEST_CASE_FIXTURE(Provider,
+                  "where no consumer was told of names, a name server that never answers costs pods seconds") {
   names.is_away = true;
   begin();
   add_slice(R"({"cpu": "1"})");

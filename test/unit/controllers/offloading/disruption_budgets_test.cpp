@@ -141,6 +141,34 @@ TEST_CASE("evictions are taken back if their budget is not to be copied any more
   CHECK(world.reaches([&] { return world.lent() == 0 && !world.copy(); }, 5min));
 }
 
+TEST_CASE("nothing is taken back for a copy that is gone while home shows a pod as ready that milan has evicted") {
+  Quorum world;
+  world.stop();
+  bool is_late = false;
+  world.refuses = [&](const kube::HttpRequest& request) -> std::string {
+    const bool reads = request.verb == "get" || request.verb == "list" || request.verb == "watch";
+    return is_late && request.resource == "pods" && !reads ? "later" : "";
+  };
+  world.start();
+  world.run_pods();
+  world.make_budget(1);
+  REQUIRE(world.reaches([&] { return world.least() == 2; }));
+  world.count(2);
+  world.want("q-0");
+  REQUIRE(world.reaches([&] { return world.lent() == 1 && world.least() == 1; }));
+  is_late = true;
+  world.change_at_milan("q-0", "status", [](json::object& next) {
+    next["status"].as_object()["conditions"] = json::array{json::object{{"type", "Ready"}, {"status", "False"}}};
+  });
+  world.change(kinds::disruption_budgets, quorum, "", [](json::object& next) {
+    kube::testing::set_annotation(next, api::annotations::skip_reflection, "true");
+  });
+  REQUIRE(world.reaches([&] { return !world.copy(); }));
+  world.pass(3min);
+  REQUIRE(world.condition("q-0", "Ready", "status") == "True");
+  CHECK(world.lent() == 1);
+}
+
 TEST_CASE("nothing is taken back while home shows a pod as ready that milan has evicted") {
   Quorum world;
   world.run_pods();

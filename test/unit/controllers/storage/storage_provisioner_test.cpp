@@ -508,6 +508,9 @@ TEST_CASE_FIXTURE(Volumes, "a claim of somebody else is not taken") {
 TEST_CASE("an ephemeral volume of class liqo is for the pod in milan the claim that was made for it") {
   Volumes world;
   world.offloaded("web-data");
+  bool is_ours = true;
+  SUBCASE("it was made for the pod") {}
+  SUBCASE("it has only the name") { is_ours = false; }
   kube::Object pod = kube::Object::make(resources::pods, {shop, "web"});
   const auto volume = [](std::string_view name, std::string_view storage_class) -> json::value {
     json::object spec{{"storageClassName", storage_class}, {"accessModes", json::array{"ReadWriteOnce"}}};
@@ -517,7 +520,21 @@ TEST_CASE("an ephemeral volume of class liqo is for the pod in milan the claim t
   pod.mutable_spec() = json::object{{"nodeName", "milan"},
                                     {"containers", json::array{json::object{{"name", "main"}, {"image", "shop:1"}}}},
                                     {"volumes", json::array{volume("data", "liqo"), volume("other", "fast")}}};
-  world.apply(resources::pods, pod);
+  const kube::Object stored = world.apply(resources::pods, pod);
+  if (is_ours)
+    world.change(kinds::claims, {shop, "web-data"}, "", [&](json::object& next) {
+      kube::ensure_object(next, "metadata")["ownerReferences"] = json::array{json::object{
+          {"apiVersion", "v1"}, {"kind", "Pod"}, {"name", "web"}, {"uid", stored.uid()}, {"controller", true}}};
+    });
+  if (!is_ours) {
+    REQUIRE(world.reaches([&] {
+      return world.condition("web", api::offloaded_condition, "message").contains("was not made for the pod");
+    }));
+    world.pass(5min);
+    CHECK_FALSE(world.at_milan(kinds::shadow_pods, "web"));
+    CHECK(world.events("FailedReflection").size() == 1);
+    return;
+  }
   REQUIRE(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "web").has_value(); }));
   const auto shadow = world.at_milan(kinds::shadow_pods, "web");
   const json::array& volumes = kube::array_at(shadow->spec(), {"pod", "volumes"});

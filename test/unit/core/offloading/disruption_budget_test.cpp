@@ -109,8 +109,10 @@ TEST_CASE("evictions are taken back once the provider allows none and home knows
   CHECK(may_take_back(view, plan, all));
   view.copy->is_in_force = false;
   CHECK(!may_take_back(view, plan, all));
+  // Without a copy, too, home has to know of all that is ready no longer.
   view.copy.reset();
-  CHECK(may_take_back(view, plan, {}));
+  CHECK(may_take_back(view, plan, {"q-0", "q-1"}));
+  CHECK(!may_take_back(view, plan, {"q-0"}));
 }
 
 TEST_CASE("an eviction is lent in the status at home, like one of an API server but in the future") {

@@ -10,9 +10,14 @@ using namespace testing;
 TEST_CASE("ephemeral volumes of Liqo's class name the claim that was made for them, and others keep their template") {
   const auto sent = [](std::string_view volumes) {
     json::object spec{{"volumes", parse_value(volumes)}};
-    const auto named = name_ephemeral_claims(spec, "web", "liqo", [](std::string_view claim) {
-      if (claim == "web-late") return std::optional<std::string>();
-      return std::optional<std::string>(claim == "web-default" ? "liqo" : "fast");
+    const auto named = name_ephemeral_claims(spec, local_pod(), "liqo", [](std::string_view name) {
+      if (name == "web-late") return std::optional<kube::Object>();
+      const bool is_ours = name != "web-theirs", follows = name == "web-default" || !is_ours;
+      kube::Object claim = parse(R"({"metadata": {"name": "claim", "namespace": "shop", "ownerReferences": [{
+        "apiVersion": "v1", "kind": "Pod", "name": "web", "controller": true, "uid": ")" +
+                                 std::string(is_ours ? "u1" : "u0") + R"("}]}})");
+      claim.mutable_spec()["storageClassName"] = follows ? "liqo" : "fast";
+      return std::optional<kube::Object>(std::move(claim));
     });
     if (!named) return named.error().text();
     return json::serialize(spec["volumes"]);
@@ -32,6 +37,13 @@ TEST_CASE("ephemeral volumes of Liqo's class name the claim that was made for th
   CHECK(sent("[]") == "[]");
   CHECK(sent("[" + volume("late", "{}") + "]") == "PersistentVolumeClaim web-late of the pod is not there yet");
   CHECK(sent("[" + volume("late", R"({"storageClassName":"fast"})") + "]").contains("volumeClaimTemplate"));
+  CHECK(sent("[" + volume("late", R"({"storageClassName":"liqo"})") + "]").contains(R"("claimName":"web-late")"));
+  const std::string foreign =
+      "PersistentVolumeClaim web-theirs was not made for the pod, and has the name of the claim of its ephemeral "
+      "volume: rename the pod, or the volume";
+  CHECK(sent("[" + volume("theirs", "{}") + "]") == foreign);
+  CHECK(sent("[" + volume("theirs", R"({"storageClassName":"liqo"})") + "]") == foreign);
+  CHECK(sent("[" + volume("theirs", R"({"storageClassName":"fast"})") + "]").contains("volumeClaimTemplate"));
 }
 
 TEST_CASE("a pod uses claims that it names, and those that were made for it") {

@@ -446,6 +446,21 @@ TEST_CASE("the name of the API server's Service leads to the host that was given
   }
 }
 
+TEST_CASE("a name of the API server in NO_PROXY is none that the pod asks for") {
+  ForgingContext ctx = context();
+  ctx.api_server_mode = ApiServerMode::needed;
+  ctx.api_server_host = "api.example.com";
+  const auto is_told = [&](std::string_view variable) {
+    const kube::Object pod = local_pod("{}", R"({"serviceAccountName": "robot", "containers": [{"name": "main",
+      "env": [{"name": ")" + std::string(variable) +
+                                                 R"(", "value": ".svc,kubernetes.default"}]}]})");
+    return !api_server_trouble(pod, ctx, true).empty();
+  };
+  CHECK_FALSE(is_told("NO_PROXY"));
+  CHECK_FALSE(is_told("no_proxy"));
+  CHECK(is_told("SERVER"));
+}
+
 TEST_CASE("a pod that cannot be offloaded says why") {
   ForgingContext ctx = context();
   ctx.node_name = std::string(64, 'n');

@@ -72,6 +72,16 @@ TEST_CASE("a name of the cluster's DNS gets the twin of its namespace, and witho
   CHECK(describe_lost_name(leading("pg.other.svc"), ctx) ==
         "externalName \"pg.other.svc\" does not lead here from cluster remote-cluster, because namespace other is not "
         "offloaded to it: offload it, too");
+  const kube::Object server = leading("kubernetes.default.svc.cluster.local");
+  const std::map<std::string, std::string> with_default{{"default", "default-r"}};
+  ctx.twins = &with_default;
+  CHECK(external_name_there(server, "shop-r", ctx) == "kubernetes.default.svc.cluster.local");
+  CHECK(leads_to(server).empty());
+  CHECK(
+      describe_lost_name(server, ctx) ==
+      "externalName \"kubernetes.default.svc.cluster.local\" leads to the API server of cluster remote-cluster there, "
+      "not to that of this cluster");
+  ctx.twins = &twins;
   // The field is unused in a Service of another type.
   CHECK(external_name_there(leading("pg.bank.svc", "ClusterIP"), "shop-r", ctx) == "pg.bank.svc");
   CHECK(leads_to(leading("pg.bank.svc", "ClusterIP")).empty());
