@@ -26,6 +26,12 @@ constexpr std::string_view source_field = "podCertificate", suffix = "-certifica
 constexpr std::string_view key_end = ".key", chain_end = ".chain", bundle_end = ".bundle";
 constexpr std::size_t digits = 24, max_name = 253, max_words = 400;
 
+/// What the signers of Kubernetes begin with whose certificates its API server takes.
+constexpr std::string_view api_server_signers = "kubernetes.io/kube-apiserver-client";
+
+/// Whether a certificate would be as good as a token for the API server at home.
+bool is_for_api_server(const CertificateSource& source) { return source.signer.starts_with(api_server_signers); }
+
 std::string key_of(std::string_view volume, std::size_t index) {
   return sha256_hex(std::string(volume) + "/" + std::to_string(index)).substr(0, digits);
 }
@@ -78,8 +84,12 @@ CertificateSources certificate_sources(const kube::Object& local_pod) {
 }
 
 bool wants_certificates(const kube::Object& local_pod, const ForgingContext& ctx) {
-  return ctx.pod_certificates == PodCertificates::home && !reads_of_provider(local_pod) &&
-         local_pod.annotation(annotations::api_server_support) != "disabled" && !certificate_sources(local_pod).empty();
+  if (ctx.pod_certificates != PodCertificates::home || reads_of_provider(local_pod) ||
+      local_pod.annotation(annotations::api_server_support) == "disabled")
+    return false;
+  const CertificateSources sources = certificate_sources(local_pod);
+  const bool may_ask_home = ctx.api_server_mode != ApiServerMode::never;
+  return !sources.empty() && (may_ask_home || std::ranges::none_of(sources, is_for_api_server));
 }
 
 bool gets_certificates(const kube::Object& local_pod, const ForgingContext& ctx) {

@@ -31,7 +31,8 @@ using CertificateSources = std::vector<CertificateSource>;
 /// The certificates that the pod mounts, in the order of its volumes.
 CertificateSources certificate_sources(const kube::Object& local_pod);
 /// Whether the pod is to get certificates of home, if home makes any. Not if its annotation says `disabled`: nothing of
-/// home is to be at the provider then.
+/// home is to be at the provider then. Nor if one of them is for the API server at home and pods get no tokens for
+/// that.
 bool wants_certificates(const kube::Object& local_pod, const ForgingContext& ctx);
 /// Whether a pod that is sent now gets them: see `ForgingContext::requests_certificates`.
 bool gets_certificates(const kube::Object& local_pod, const ForgingContext& ctx);

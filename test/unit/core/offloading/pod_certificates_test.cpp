@@ -95,6 +95,19 @@ TEST_CASE("a pod keeps the signers of its provider if it asks for that, or home 
   }
 }
 
+TEST_CASE("where pods get no tokens for the API server of home, they get no certificates for it either") {
+  kube::Object pod = local_pod();
+  const json::object source{
+      {"podCertificate", json::object{{"signerName", "kubernetes.io/kube-apiserver-client-pod"}}}};
+  pod.mutable_spec()["volumes"] =
+      json::array{json::object{{"name", "v"}, {"projected", json::object{{"sources", json::array{source}}}}}};
+  ForgingContext ctx = certified();
+  CHECK_FALSE(wants_certificates(pod, ctx));
+  ctx.api_server_mode = ApiServerMode::needed;
+  CHECK(wants_certificates(pod, ctx));
+  CHECK(wants_certificates(certified_pod(), certified()));
+}
+
 TEST_CASE("a pod that mounts more certificates than are brought is refused") {
   json::array sources;
   for (std::size_t i = 0; i <= max_certificates; ++i)
