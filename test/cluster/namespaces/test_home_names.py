@@ -178,6 +178,8 @@ def test_it_is_undone_without_a_trace(two: Two) -> None:
     away.liqoctl("enable", "home-names", "--undo", "--yes")
     assert names.published(away.cluster) == two.corefile
     names.take(away.cluster)
+    # The name server of the world, which this one asks elsewhere, knows no such name.
+    names.tell_outside(away.cluster, "internal")
     wait_for(lambda: not two.knows(), 3 * SOON, "the virtual node to say so no longer")
     last = two.run("ask", python("last"))
     assert "dnsConfig" not in last["spec"]
