@@ -33,6 +33,11 @@ struct Quorum : Offloading {
       kube::Object pod = create_pod(name);
       pod.set_label("app", "quorum");
       apply(resources::pods, pod);
+      // milan is asked for its pods by this label.
+      REQUIRE(reaches([&] {
+        const auto shadow = at_milan(kinds::shadow_pods, name);
+        return shadow && shadow->label("app") == "quorum";
+      }));
       run_at_milan(name);
       REQUIRE(reaches([&] { return condition(name, "Ready", "status") == "True"; }));
     }

@@ -52,7 +52,7 @@ TEST_CASE("a pod that names a token made by hand is refused at once, until the S
   CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "step").has_value(); }, 2min));
   REQUIRE(world.reaches([&] { return world.at_milan(resources::secrets, "executor").has_value(); }, 2min));
   CHECK(kube::string_at(world.at_milan(resources::secrets, "executor")->tree(), {"type"}) == "Opaque");
-  CHECK(world.events("TokenReflected").size() == 1);
+  CHECK(world.reaches([&] { return world.events("TokenReflected").size() == 1; }));
 
   // The token does not stay there after its last pod.
   world.run_at_milan("step");

@@ -203,7 +203,7 @@ TEST_CASE("where home serves no trust bundles, pods get those of the provider an
   CHECK(world.events("NoTrustBundleOfHome").front() ==
         "the pod gets the trust bundles of cluster milan, not those of cluster rome: this cluster serves no "
         "ClusterTrustBundles");
-  CHECK(world.events("OffloadingFieldsDropped").size() == 1);
+  CHECK(world.reaches([&] { return world.events("OffloadingFieldsDropped").size() == 1; }, 10s));
   const std::size_t before = asked;
   world.apply(resources::pods, pod_with("later", json::object{{"name", "ca"}}));
   CHECK(world.reaches([&] { return world.at_milan(kinds::shadow_pods, "later").has_value(); }, 10s));

@@ -22,6 +22,14 @@ bool is_dns_subdomain(std::string_view name) {
   if (!is_alnum(name.front()) || !is_alnum(name.back())) return false;
   return std::ranges::all_of(name, [&](char c) { return is_alnum(c) || c == '-' || c == '.'; });
 }
+/// Names of roles, and of bundles of trust, are no more than what a path can hold: `example.com:web:1`.
+bool may_have_colons(const FakeKind& kind) {
+  return kind.group == "rbac.authorization.k8s.io" || kind.kind == "ClusterTrustBundle";
+}
+bool is_path_segment(std::string_view name) {
+  return !name.empty() && name.size() <= 253 && name != "." && name != ".." &&
+         name.find_first_of("/%") == std::string_view::npos;
+}
 
 bool is_label_value(std::string_view value) {
   const auto is_alnum = [](char c) {
@@ -152,7 +160,8 @@ Answer<> prepare_create(const FakeKind& kind, std::string_view ns, json::object&
   }
   // A copy: short strings live inside the tree, which the lines below change.
   const std::string name(string_at(metadata, {"name"}));
-  if (!is_dns_subdomain(name))
+  const bool is_valid = may_have_colons(kind) ? is_path_segment(name) : is_dns_subdomain(name);
+  if (!is_valid)
     return refuse::invalid({kind.group, kind.kind, name}, "metadata.name", "Invalid value: not a DNS subdomain");
   metadata["uid"] = stamp.uid;
   metadata["creationTimestamp"] = stamp.now;
