@@ -339,11 +339,16 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
 asio::awaitable<Outcome> ShadowEndpointSliceController::write(kube::Object shadow, std::optional<kube::Object> live,
                                                               kube::Object wanted) {
   const kube::ObjectKey key = shadow.key();
+  // Changes that come before the answer wait for their turn, too.
+  const auto note_time = [this, &key] {
+    if (const auto known = memory_.find(key); known != memory_.end()) known->second.written = context_.clock.now();
+  };
+  note_time();
   // Without force if there was none: an owner that has taken the name meanwhile keeps it.
   auto applied = co_await context_.home.api().patch(api::kinds::endpoint_slices, key,
                                                     {kube::PatchType::apply, wanted.text(), live.has_value()},
                                                     {.field_manager = api::endpoint_slice_field_manager});
-  if (const auto known = memory_.find(key); known != memory_.end()) known->second.written = context_.clock.now();
+  note_time();
   if (applied) {
     const bool is_theirs = !live && core::reflection::was_there_before(*applied, api::endpoint_slice_field_manager);
     if (is_theirs) unsure_.insert(key);

@@ -521,6 +521,8 @@ TEST_CASE("a Quota that somebody deletes is made again as it was, whatever the p
   SUBCASE("when the policy allows less") { milan.set_pod_policy(R"({"maxSliceResources": {"cpu": "1"}})"); }
   SUBCASE("while an edit is denied") {
     milan.set_pod_policy(R"({"maxSliceResources": {"cpu": "8"}})");
+    // The policy and the wish come by two watches.
+    milan.pass(1s);
     milan.ask(R"({"cpu": "9"})");
     REQUIRE(milan.reaches([&] { return milan.condition() == "Denied RequestDenied"; }));
   }
@@ -533,6 +535,7 @@ TEST_CASE("a Quota that somebody deletes is made again as it was, whatever the p
   (void)milan.server.remove(kinds::resource_slices, milan.slice_key, {}, "operator");
   CHECK(milan.reaches([&] { return !milan.has(kinds::quotas, milan.quota_key); }));
   milan.set_tenant("Cordoned");
+  milan.pass(1s);
   milan.add_slice(R"({"cpu": "8"})");
   milan.pass(10s);
   CHECK(milan.granted() == "");
@@ -541,6 +544,7 @@ TEST_CASE("a Quota that somebody deletes is made again as it was, whatever the p
 TEST_CASE("a slice that comes while its tenant is cordoned is denied until it is active") {
   SliceProvider milan;
   milan.set_tenant("Cordoned");
+  milan.pass(1s);
   milan.add_slice("{}");
   CHECK(milan.reaches([&] { return milan.condition() == closed; }));
   CHECK_FALSE(milan.has(kinds::quotas, milan.quota_key));
