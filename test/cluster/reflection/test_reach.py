@@ -78,6 +78,13 @@ def test_a_namespace_with_networkpolicies_is_told_that_they_do_not_hold_there(pa
     (event,) = wait_for(lambda: pair.told("NetworkPoliciesAtHome"), SOON, "an Event about it")
     assert "(deny) does not hold in cluster lecce" in event["message"], event["message"]
     assert TWIN in event["message"] and event["involvedObject"]["kind"] == "NamespaceOffloading"
+
+    def noted() -> str | None:
+        offloading = pair.home.api.get("namespaceoffloadings", "shop", "offloading")
+        return offloading["metadata"].get("annotations", {}).get("offloading.liqo.io/network-policies-reported")
+
+    # A process that ends between the Event and its note reports again.
+    wait_for(noted, SOON, "the note that it was reported")
     pair.home.daemon.restart()
     assert pair.away.api.list("networkpolicies", TWIN) == []
 
@@ -169,6 +176,7 @@ def test_what_a_copy_does_in_another_way_is_told_where_the_object_is(pair: Pair)
     pair.home.liqoctl("unoffload", "namespace", "bank", "--skip-confirm")
 
 
+@pytest.mark.refusals("pods of a twin that is being removed are made again until their ShadowPods are gone, too")
 def test_the_addresses_of_doors_are_shown_at_home_and_go_with_the_copies(pair: Pair) -> None:
     door = {"metadata": {"name": "door"}}
     spec = {"type": "LoadBalancer", "ports": [{"port": 80}]}
