@@ -414,13 +414,13 @@ asio::awaitable<kube::Result<void>> PodCertificates::clear(const kube::Object& l
   co_return kube::Result<void>();
 }
 
-asio::awaitable<kube::Result<void>> PodCertificates::remove_secret(const std::string& ns, kube::Object secret) {
+asio::awaitable<kube::Result<void>> PodCertificates::remove_secret(std::string ns, kube::Object secret) {
   if (secret.is_deleting()) co_return kube::Result<void>();
-  const std::string local(ns), uid(secret.uid());
+  const std::string uid(secret.uid());
   KUBE_CO_TRYV(
       co_await kube::remove_object(node_.provider.api, kube::resources::secrets, secret.key(),
                                    {.options = {.uid = uid}, .phase = "deleting the Secret with certificates"}));
-  if (kube::Informer* cache = tokens_.cache_of(local)) cache->observe_gone(secret.key(), uid);
+  if (kube::Informer* cache = tokens_.cache_of(ns)) cache->observe_gone(secret.key(), uid);
   co_return kube::Result<void>();
 }
 

@@ -99,7 +99,7 @@ class PodCertificates {
   kube::Duration take_turn();
   /// Writes the Secret if it lacks something. Returns when to do so again.
   asio::awaitable<kube::Result<kube::Duration>> write(const kube::Object& local, std::string remote_namespace);
-  asio::awaitable<kube::Result<void>> remove_secret(const std::string& ns, kube::Object secret);
+  asio::awaitable<kube::Result<void>> remove_secret(std::string ns, kube::Object secret);
 
   OffloadingNode& node_;
   PodTokens& tokens_;
