@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/common/under_way.hpp"
 #include "core/offloading/token_secrets.hpp"
 #include "kube/client/find_live.hpp"
 #include "kube/client/list_all.hpp"
@@ -50,15 +51,8 @@ asio::awaitable<kube::Result<void>> TokenSecrets::look(std::string ns, kube::Dur
   std::erase_if(known_, [&](const auto& known) { return now - known.second.at >= held_for; });
   if (const auto known = known_.find(ns); known != known_.end() && now - known->second.at < age)
     co_return kube::Result<void>();
-  if (!looking_.insert(ns).second) co_return kube::Result<void>();
-  struct Looking {
-    std::set<std::string>& at;
-    std::string name;
-    Looking(std::set<std::string>& all, std::string one) : at(all), name(std::move(one)) {}
-    Looking(const Looking&) = delete;
-    Looking& operator=(const Looking&) = delete;
-    ~Looking() { at.erase(name); }
-  } looking(looking_, ns);
+  if (looking_.contains(ns)) co_return kube::Result<void>();
+  const UnderWay<std::string> looking(looking_, ns);
   Known found;
   const std::string selector = "type=" + std::string(core::service_account_token_type);
   auto listed = co_await kube::list_all(context_.home.api(), {kube::resources::secrets, ns},

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/common/under_way.hpp"
 #include "core/offloading/pod_status.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/client/find_live.hpp"
@@ -144,15 +145,7 @@ asio::awaitable<kube::Result<std::optional<kube::Duration>>> TrustCopies::bring(
   if (is_refused)
     if (const kube::Duration left = refused->second.at + refused_pause - node_.context.clock.now(); left > 0s)
       co_return std::optional<kube::Duration>(left);
-  writing_.insert(key);
-  struct Writing {
-    std::set<kube::ObjectKey>& all;
-    kube::ObjectKey key;
-    Writing(std::set<kube::ObjectKey>& of, kube::ObjectKey one) : all(of), key(std::move(one)) {}
-    Writing(const Writing&) = delete;
-    Writing& operator=(const Writing&) = delete;
-    ~Writing() { all.erase(key); }
-  } writing(writing_, key);
+  const UnderWay<kube::ObjectKey> writing(writing_, key);
   KUBE_CO_TRYV(co_await write(local, std::move(wanted), std::move(known)));
   co_return std::nullopt;
 }
