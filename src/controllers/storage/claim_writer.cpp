@@ -2,6 +2,7 @@
 
 #include "controllers/common/guarded_write.hpp"
 #include "core/offloading/ephemeral_volumes.hpp"
+#include "core/storage/volume.hpp"
 #include "kube/client/list_all.hpp"
 #include "kube/runtime/finalizer.hpp"
 #include "kube/runtime/merge_patch.hpp"
@@ -47,8 +48,8 @@ asio::awaitable<kube::Result<bool>> ClaimWriter::hold(kube::Object claim, const 
     co_return false;
   }
   if (!live) co_return kube::fail(std::move(live.error()), "holding the claim");
-  const bool is_held =
-      live->uid() == claim.uid() && !live->is_deleting() && live->has_finalizer(api::finalizers::storage_provisioning);
+  const bool is_held = live->uid() == claim.uid() && !live->is_deleting() && !storage::had_volume(*live) &&
+                       live->has_finalizer(api::finalizers::storage_provisioning);
   claims_->observe(std::move(*live));
   co_return is_held;
 }

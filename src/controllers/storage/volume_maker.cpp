@@ -1,5 +1,6 @@
 #include "controllers/storage/volume_maker.hpp"
 
+#include "controllers/storage/live_volume.hpp"
 #include "controllers/storage/storage_limits.hpp"
 #include "core/offloading/order.hpp"
 #include "core/offloading/pod_status.hpp"
@@ -7,6 +8,7 @@
 #include "kube/base/printable.hpp"
 #include "kube/client/find_live.hpp"
 #include "liqo/api/annotations.hpp"
+#include "liqo/api/finalizers.hpp"
 #include "liqo/api/kinds.hpp"
 #include "liqo/api/labels.hpp"
 #include "liqo/api/reasons.hpp"
@@ -81,6 +83,11 @@ asio::awaitable<Outcome> VolumeMaker::create_backing(kube::Object claim, const S
   // The claim is held first, so that nothing is left behind if this process ends in between.
   KUBE_CO_TRY(held, co_await writer_.hold(claim, site));
   if (!held) co_return Outcome::again_after(soon);
+  if (claim.has_finalizer(api::finalizers::storage_provisioning)) {
+    // It was begun before: the creation of the volume may have seemed to fail.
+    KUBE_CO_TRY(has_volume, co_await has_live_volume(context_.home.api(), *volumes_, claim));
+    if (has_volume) co_return Outcome::again_after(soon);
+  }
   const kube::TimePoint sent_at = context_.clock.now();
   auto created = co_await sites_.api_of(site).create(kinds::claims, *forged);
   if (!created && core::may_be_carried_out(created.error())) {

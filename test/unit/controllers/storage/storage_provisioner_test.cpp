@@ -157,6 +157,31 @@ TEST_CASE_FIXTURE(Volumes, "a claim that goes while its provider is looked at le
   CHECK_FALSE(remote("data").has_value());
 }
 
+TEST_CASE_FIXTURE(Volumes, "a claim that has a volume since its provider was asked gets no second one") {
+  kube::Object made;
+  bool is_bound = false, has_volume = false;
+  SUBCASE("the volume is there") {}
+  SUBCASE("it is bound to the claim") { is_bound = true; }
+  refuse = [&](const kube::HttpRequest& request) {
+    if (request.resource != "persistentvolumeclaims") return std::string();
+    if (request.verb == "create") return std::string(has_volume ? "" : "not yet");
+    // The claim is held, and nothing is behind it.
+    if (request.verb != "get" || !is_held("data") || std::exchange(has_volume, true)) return std::string();
+    const core::storage::Backing recorded{.cluster = "milan", .key = {twin, "data"}, .uid = "gone"};
+    apply(kinds::volumes, core::storage::forge_volume(made, *find(kinds::storage_classes, {"", "liqo"}),
+                                                      {.recorded = recorded, .claim = made, .volume = nullptr}));
+    if (is_bound)
+      change(kinds::claims, {shop, "data"}, "", [&](json::object& next) {
+        kube::ensure_object(next, "spec")["volumeName"] = core::storage::volume_name(made);
+      });
+    return std::string();
+  };
+  made = claim("data", "milan");
+  REQUIRE(reaches([&] { return has_volume; }, 10min));
+  CHECK(reaches([&] { return !events(api::reasons::volume_lost).empty(); }, 10min));
+  CHECK_FALSE(remote("data").has_value());
+}
+
 TEST_CASE_FIXTURE(Volumes, "a claim whose volume is lost gets it back with its data, or no other one") {
   const kube::Object made = offloaded("data");
   change(kinds::claims, made.key(), "", [&](json::object& next) {
