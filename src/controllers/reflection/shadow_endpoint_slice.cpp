@@ -318,6 +318,8 @@ asio::awaitable<Outcome> ShadowEndpointSliceController::follow(kube::ObjectKey k
   core::reflection::EndpointSlicePlan wanted = plan(*shadow, live ? &*live : nullptr);
   namespace action = core::reflection::endpoint_slice_action;
   if (!live && std::holds_alternative<action::Apply>(wanted.action)) {
+    // Nothing can be made in a namespace that ends, and nobody there would read that it was refused.
+    if (const auto twin = namespaces_->find({{}, key.ns}); twin && twin->is_deleting()) co_return Outcome::done();
     // An EndpointSlice of that name may be ours and not in the cache yet, or another owner's, which the cache omits.
     KUBE_CO_TRY(found, co_await kube::find_live(context_.home.api(), api::kinds::endpoint_slices, key),
                 "looking for an EndpointSlice of that name");

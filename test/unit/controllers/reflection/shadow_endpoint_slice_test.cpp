@@ -426,6 +426,17 @@ TEST_CASE("a namespace that is no twin any more has no endpoints of the consumer
   CHECK(milan.shows("10.1.0.5+"));
 }
 
+TEST_CASE("nothing is made in a twin that ends") {
+  Provider milan;
+  milan.change(resources::namespaces, {"", twin}, "",
+               [](json::object& next) { next["metadata"].as_object()["finalizers"] = json::array{"kubernetes"}; });
+  (void)milan.server.remove(resources::namespaces, {"", twin}, {}, "operator");
+  milan.pass(1s);
+  milan.shadow({"10.1.0.7"});
+  milan.pass(10s);
+  CHECK_FALSE(milan.find(kinds::endpoint_slices, key).has_value());
+}
+
 TEST_CASE("a hand-written endpoint leads to a pod of the consumer in its twin while that runs, and to nobody else") {
   Provider milan;
   // No pod has the addresses yet.
