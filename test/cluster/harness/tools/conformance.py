@@ -16,14 +16,14 @@ from pathlib import Path
 import yaml
 
 from .. import settings
-from ..cluster import components
+from ..cluster import components, names
 from ..cluster.cluster import PORT, Cluster
 from ..cluster.components import Options
-from ..cluster.names import tell_reverse
 from ..liqo import chart
 from ..liqo.peering import TAINT
-from ..liqo.peers import Peer
+from ..liqo.peers import SOON, Peer
 from ..run import Run
+from ..wait import wait_for
 from . import conformance_score
 from .conformance_score import FOCUS, Score
 
@@ -68,21 +68,21 @@ def known(directory: Path) -> list[str]:
     command = [program, "--ginkgo.dry-run", f"--ginkgo.focus={FOCUS}", f"--ginkgo.json-report={listed}"]
     command += ["--provider=skeleton", "--kubeconfig=none"]
     subprocess.run(command, check=True, capture_output=True, cwd=directory)
-    names = []
+    tests = []
     for suite in json.loads(listed.read_text()):
         for spec in suite["SpecReports"] or ():
             texts = [*(spec["ContainerHierarchyTexts"] or ()), spec["LeafNodeText"]]
             if spec["LeafNodeType"] == "It" and spec["State"] != "skipped":
-                names.append(" ".join(texts))
-    return sorted(name for name in names if re.search(FOCUS, name))
+                tests.append(" ".join(texts))
+    return sorted(name for name in tests if re.search(FOCUS, name))
 
 
-def sample(names: Sequence[str], count: int, seed: int) -> list[str]:
+def sample(tests: Sequence[str], count: int, seed: int) -> list[str]:
     """So many of them, the same for the same seed."""
-    return sorted(random.Random(seed).sample(list(names), count)) if count else list(names)
+    return sorted(random.Random(seed).sample(list(tests), count)) if count else list(tests)
 
 
-def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int, *, limit: str = WHOLE) -> Path:
+def run(cluster: Cluster, tests: Sequence[str], directory: Path, processes: int, *, limit: str = WHOLE) -> Path:
     """Runs these tests in the network of a cluster; returns the file with what came of them. What has not ended within the
     limit has not passed."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def run(cluster: Cluster, names: Sequence[str], directory: Path, processes: int,
     for link, target in ((suite, settings.tool("conformance/suite")), (kubectl, cluster.kube)):
         link.unlink(missing_ok=True)
         link.symlink_to(target)
-    focus = "|".join(re.escape(name) + "$" for name in names)
+    focus = "|".join(re.escape(name) + "$" for name in tests)
     command: list[object] = [
         settings.tool("conformance/ginkgo"), "run", f"--procs={processes}", "--no-color", f"--timeout={limit}",
         f"--focus={focus}", suite, "--",
@@ -136,13 +136,16 @@ class Virtual:
     milan: Peer
 
     @classmethod
-    def start(cls, run: Run, opened: bool) -> Virtual:
-        """Starts and peers both; `opened` with the policies of the open column."""
+    def start(cls, run: Run, opened: bool, home_names: bool = False) -> Virtual:
+        """Starts and peers both; `opened` with the policies of the open column; with `home_names` pods at milan find
+        Services by their names at home."""
         clusters = run.start(rome=Options(service_cidr=_SERVICES), milan=_provider())
         milan_node = clusters["milan"].node
         assert milan_node
         milan_node.give(settings.e2e_images())
         rome = clusters["rome"]
+        if home_names:
+            names.asked_by_processes(clusters["milan"])
         chart.install(rome)
         chart.allow_namespaces(rome)
         flags = [*_OFFLOADING, "--home-api-server-host", rome.address, "--home-api-server-port", str(PORT)]
@@ -158,8 +161,21 @@ class Virtual:
             }
             provider.api.patch("namespaces", None, namespace, {"metadata": {"annotations": annotations}})
         virtual = cls(consumer, provider)
+        if home_names:
+            virtual._enable_home_names()
         virtual._route_services()
         return virtual
+
+    def _enable_home_names(self) -> None:
+        names.publish(self.milan.cluster)
+        self.milan.liqoctl("enable", "home-names", "--yes")
+        names.take(self.milan.cluster)
+
+        def known() -> bool:
+            labels = self.rome.api.get("nodes", None, self.milan.name)["metadata"]["labels"]
+            return labels.get("liqo.io/home-names") == "true"
+
+        wait_for(known, 2 * SOON, "the virtual node to know names of home")
 
     def _route_services(self) -> None:
         """Has rome's addresses of Services lead to their pods from milan as well, and from there to their names. Names of
@@ -170,15 +186,15 @@ class Virtual:
         (rome.directory / "proxy.yaml").write_text(yaml.safe_dump(config))
         rome.run_component("kube-proxy", [rome.kube, "kube-proxy", "--config", rome.directory / "proxy.yaml"])
         milan.space.run("ip", "route", "replace", _SERVICES, "via", rome.address)
-        tell_reverse(milan, rome, _REVERSE_ZONE)
+        names.tell_reverse(milan, rome, _REVERSE_ZONE)
 
     def judge(
-        self, names: Sequence[str], directory: Path, processes: int, limit: str = WHOLE
+        self, tests: Sequence[str], directory: Path, processes: int, limit: str = WHOLE
     ) -> tuple[Score, list[str]]:
         """Runs these tests through the virtual node: the score, and pods that no admission had made ready to go."""
-        results = run(self.rome.cluster, names, directory, processes, limit=limit)
+        results = run(self.rome.cluster, tests, directory, processes, limit=limit)
         here, there = (peer.cluster.directory / "audit.log" for peer in (self.rome, self.milan))
-        wanted = set(names)
+        wanted = set(tests)
         score = conformance_score.judge(
             [test for test in conformance_score.from_list(PLAIN.read_text()) if test.name in wanted],
             conformance_score.read(results),
