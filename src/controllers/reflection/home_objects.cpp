@@ -76,12 +76,15 @@ asio::awaitable<kube::Result<std::vector<std::string>>> HomeObjects::list() {
 asio::awaitable<kube::Result<bool>> HomeObjects::find_unlisted(std::string name) {
   KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), context_.kind.resource, {ns_, name}),
               "looking whether what was reflected has gone");
-  if (!live) co_return false;
-  const bool is_allowed = core::reflection::is_allowed(*live);
-  if (!is_allowed && !referred_.takes_all()) co_return false;
-  listed_[name] = {live->version_number(), is_allowed};
-  listed_at_ = std::max(listed_at_, live->version_number());
+  if (!live || (!core::reflection::is_allowed(*live) && !referred_.takes_all())) co_return false;
+  note_found(*live);
   co_return true;
+}
+
+void HomeObjects::note_found(const kube::Object& object) {
+  if (context_.watched) return;
+  listed_.try_emplace(std::string(object.name()), object.version_number(), core::reflection::is_allowed(object));
+  listed_at_ = std::max(listed_at_, object.version_number());
 }
 
 asio::awaitable<kube::Result<void>> HomeObjects::read() {
@@ -103,11 +106,13 @@ asio::awaitable<kube::Result<std::optional<kube::Object>>> HomeObjects::read_obj
     if (object && object->version_number() >= version_of(key.name).value_or(0)) {
       // Elements of a list have no apiVersion and kind, and Events need both.
       object->set_kind(context_.kind.resource);
+      note_found(*object);
       co_return std::optional(std::move(*object));
     }
   }
   KUBE_CO_TRY(live, co_await kube::find_live(context_.home.api(), context_.kind.resource, key),
               "reading what is to be reflected");
+  if (live) note_found(*live);
   co_return std::move(live);
 }
 

@@ -58,6 +58,9 @@ class HomeObjects {
     bool allowed = false;  ///< it is annotated to be reflected
   };
 
+  /// Notes that an object exists that the last list may not have had: if it goes before the next list, that shows it.
+  void note_found(const kube::Object& object);
+
   std::string ns_;
   NamespaceContext& context_;
   ReferredObjects referred_;

@@ -45,6 +45,19 @@ TEST_CASE("a list of home that is behind the last one takes no copies away") {
   CHECK(has("allowed"));
 }
 
+TEST_CASE("the copy of a Secret that went before the next list goes, too") {
+  World w("Secret");
+  const kube::Resource& secrets = kube::resources::secrets;
+  const auto has = [&] { return w.milan.get(secrets, {"shop-rome", "brief"}) != nullptr; };
+  w.pass(5s);
+  REQUIRE(w.rome.create(
+      secrets, {{"metadata", json::object{{"name", "brief"}, {"namespace", "shop"}}}, {"type", "Opaque"}}, actor));
+  w.reflector.set_references("shop", {"brief"});
+  REQUIRE(w.reaches(has, 2s));
+  REQUIRE(w.rome.remove(secrets, {"shop", "brief"}, {}, actor));
+  CHECK(w.reaches([&] { return !has(); }, 1min));
+}
+
 TEST_CASE("where all Secrets of a namespace are reflected they are read by one list") {
   World w("Secret");
   w.stop();
