@@ -31,6 +31,8 @@ inline constexpr std::string_view twin_namespace_read = "OffloadingTwinNamespace
 inline constexpr std::string_view reads_too_large = "OffloadingReadsTooLarge";
 /// The event on a NamespaceOffloading: names with a namespace do not resolve in pods at a provider, or lead elsewhere.
 inline constexpr std::string_view names_not_resolved = "NamesNotResolved";
+/// The event on a NamespaceOffloading: from now on they do, and pods read the name at home as their namespace.
+inline constexpr std::string_view names_resolved = "NamesResolved";
 inline constexpr std::string_view failed_tokens = "FailedSATokensReflection";
 /// The event on a pod that waits for trust bundles which home does not have, or gets those of its provider.
 inline constexpr std::string_view no_trust_bundle = "NoTrustBundleOfHome";

@@ -86,7 +86,9 @@ asio::awaitable<Result<void>> enable_home_names(Session& session, const HomeName
           std::string(next.reloads ? "; CoreDNS reads it within two minutes"
                                    : "; for CoreDNS to read it: kubectl rollout restart -n kube-system "
                                      "deployment coredns") +
-          (flags.undo ? "" : ", and pods that are made after that find names of home"));
+          (flags.undo
+               ? ""
+               : ", and pods that are made after that find names of home, and read their namespace's name there"));
   co_return Result<void>();
 }
 

@@ -288,6 +288,9 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(
   const auto patch = core::plan_offloading_status(offloading, facts, context_.clock.wall());
   if (!patch) co_return kube::Result<void>();
   const std::string words = core::new_words_about_names(offloading, facts);
+  const bool are_pods_there = api::NamespaceOffloading(offloading).pod_strategy() != api::PodOffloadingStrategy::local;
+  const std::string found =
+      are_pods_there ? core::new_words_about_reads(offloading, facts, context_.settings.cluster_id) : "";
   KUBE_CO_TRY(patched, co_await kube::merge_patch(context_.home.api(), *offloadings_, offloading.key(),
                                                   {.body = json::serialize(*patch),
                                                    .phase = "reporting the status",
@@ -295,6 +298,8 @@ asio::awaitable<kube::Result<void>> NamespaceOffloadingController::write_status(
   if (!patched) co_return kube::Result<void>();
   if (!words.empty())
     context_.events.warning(*patched, api::kinds::namespace_offloadings, api::reasons::names_not_resolved, words);
+  if (!found.empty())
+    context_.events.warning(*patched, api::kinds::namespace_offloadings, api::reasons::names_resolved, found);
   const auto selects_nobody = [](const kube::Object& object) {
     return kube::string_at(object.status(), {"offloadingPhase"}) == api::no_cluster_selected;
   };

@@ -7,6 +7,7 @@ namespace liqo::core {
 namespace {
 
 constexpr std::size_t max_words = 200;
+constexpr std::string_view unresolved = "do not resolve names with the namespace in them";
 
 }  // namespace
 
@@ -23,7 +24,7 @@ std::string names_not_resolved(const TwinAtProvider& twin) {
   const std::string ns(twin.ns), provider(twin.provider);
   const std::string pods = "pods in cluster " + provider + " ";
   if (!twin.knows_names)
-    return pods + "do not resolve names with the namespace in them, such as db." + ns + " or db." + ns +
+    return pods + std::string(unresolved) + ", such as db." + ns + " or db." + ns +
            ".svc.cluster.local, because it is called " + std::string(twin.twin) +
            " there: its administrator can run \"liqoctl enable home-names\" there, or allow the name (liqoctl peer "
            "--allow-twin-names) for the strategy EnforceSameName";
@@ -32,6 +33,17 @@ std::string names_not_resolved(const TwinAtProvider& twin) {
            " there and not " + default_twin_name(twin.ns, twin.home) + ": use the strategy DefaultName";
   if (twin.words.empty()) return {};
   return pods + "find another Service by names such as db." + ns + ": " + kube::one_line(twin.words, max_words);
+}
+
+bool says_unresolved(std::string_view words) { return words.contains(unresolved); }
+
+std::string names_resolved_now(std::string_view ns, std::string_view twin, std::string_view provider) {
+  const std::string name(ns), there(twin);
+  return "pods that are made in cluster " + std::string(provider) + " from now on resolve names such as db." + name +
+         ", and read " + name + " as their namespace, not " + there +
+         ": a program that keeps its own name in its data, as clusters of brokers do, would begin anew there; the "
+         "annotation liqo.io/downward-api=provider on its pods keeps " +
+         there;
 }
 
 std::string names_found_first(std::string_view ns, std::string_view provider) {

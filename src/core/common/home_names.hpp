@@ -37,6 +37,14 @@ struct TwinAtProvider {
 /// namespace in them, or get addresses of another one's Services; "" if they resolve as at home.
 std::string names_not_resolved(const TwinAtProvider& twin);
 
+/// Whether a sentence of names_not_resolved() says that pods at that provider resolve no names with the namespace in
+/// them.
+bool says_unresolved(std::string_view words);
+
+/// The sentence of an Event for the moment from which they do: programs that keep their own name in their data do not
+/// find it by another one.
+std::string names_resolved_now(std::string_view ns, std::string_view twin, std::string_view provider);
+
 /// The sentence of a provider that has a namespace of the consumer's name for one, as no twin of that consumer: its
 /// Services are found first.
 std::string names_found_first(std::string_view ns, std::string_view provider);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/common/home_names.hpp"
 #include "core/namespaces/desired_mapping.hpp"
 #include "kube/base/printable.hpp"
 #include "kube/k8s/condition.hpp"
@@ -132,6 +133,24 @@ std::string new_words_about_names(const kube::Object& offloading, const Offloadi
              kube::string_at(condition, {"message"}) == ready.message;
     });
     if (!is_said) words += (words.empty() ? "" : "; ") + twin.names;
+  }
+  return words;
+}
+
+std::string new_words_about_reads(const kube::Object& offloading, const OffloadingFacts& facts, std::string_view home) {
+  std::string words;
+  if (offloading.is_deleting()) return words;
+  for (const TwinState& twin : facts.twins) {
+    const TwinCondition ready = ready_condition(twin, facts);
+    if (!ready.holds || says_unresolved(twin.names)) continue;
+    const json::array& before = kube::array_at(api::NamespaceOffloading(offloading).conditions(), {twin.map});
+    const bool did_not_resolve = std::ranges::any_of(before, [&](const json::value& condition) {
+      return kube::string_at(condition, {"type"}) == ready.type && kube::string_at(condition, {"status"}) == "True" &&
+             says_unresolved(kube::string_at(condition, {"message"}));
+    });
+    if (did_not_resolve)
+      words += (words.empty() ? "" : "; ") +
+               names_resolved_now(offloading.ns(), default_twin_name(offloading.ns(), home), twin.map);
   }
   return words;
 }

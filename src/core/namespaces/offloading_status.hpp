@@ -40,6 +40,9 @@ std::optional<kube::json::object> plan_offloading_status(const kube::Object& off
 /// What pods do not find at any provider whose twin is ready, and the status has not said before: the text of an Event,
 /// "" = nothing. Said once, because the status says it from then on.
 std::string new_words_about_names(const kube::Object& offloading, const OffloadingFacts& facts);
+/// What pods find from now on at providers of which the status says that they do not, and read as their namespace: the
+/// text of an Event, "" = nothing. `home`: this cluster.
+std::string new_words_about_reads(const kube::Object& offloading, const OffloadingFacts& facts, std::string_view home);
 /// Whether a NamespaceOffloading that is being deleted may go: no twin is asked for or left, apart from twins that hold
 /// data and stay without it.
 bool is_withdrawn(const OffloadingFacts& facts);

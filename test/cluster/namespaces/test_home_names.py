@@ -135,6 +135,8 @@ def test_once_it_is_enabled_new_pods_find_what_they_find_at_home(two: Two) -> No
     wait_for(two.knows, 2 * SOON, "the virtual node to say so")
     wait_for(lambda: two.ready("shop") == "the twin namespace is there", SOON, "the condition to say no more")
     assert len(two.told("shop")) == 1
+    resolved = [one["message"] for one in two.home.cluster.events("shop", "offloading") if one["reason"] == "NamesResolved"]
+    assert len(resolved) == 1 and "read shop as their namespace, not shop-veii" in resolved[0], resolved
 
     after = two.run("ask", python("after"))
     assert after["spec"]["dnsConfig"]["searches"] == ["svc.veii.home.liqo.internal", "veii.home.liqo.internal"]

@@ -285,10 +285,13 @@ TEST_CASE_FIXTURE(Consumer, "where names with a namespace do not resolve, one Ev
   CHECK(told() == 1);
   set_label(true);
   REQUIRE(reaches([&] { return ready() == "the twin namespace is there"; }));
+  REQUIRE(reaches([&] { return times_reported(api::reasons::names_resolved) == 1; }));
+  CHECK(told() == 1);
   accept("cluster milan has a namespace shop of its own");
   REQUIRE(reaches([&] { return told() == 2; }));
   CHECK(ready().contains("pods in cluster milan find another Service by names such as db.shop"));
   CHECK(events(api::reasons::names_not_resolved).size() == 2);
+  CHECK(times_reported(api::reasons::names_resolved) == 1);
 }
 
 TEST_CASE_FIXTURE(Consumer, "where the twin has the same name, or pods stay at home, nothing is told") {

@@ -1,5 +1,6 @@
 // A NamespaceOffloading from its selector to what each NamespaceMap asks for, and to the conditions that people read.
 #include "../objects.hpp"
+#include "core/common/home_names.hpp"
 #include "core/namespaces/desired_mapping.hpp"
 #include "core/namespaces/offloading_status.hpp"
 #include "core/namespaces/remote_name.hpp"
@@ -327,6 +328,20 @@ TEST_CASE("names that do not resolve are told where the twin is ready, and once"
   facts.twins[2].names = "others";
   CHECK(new_words_about_names(after, facts) == "others");
   CHECK(new_words_about_names(deleting(after), facts).empty());
+}
+
+TEST_CASE("that names resolve from now on is told once, where it was said that they do not") {
+  OffloadingFacts facts{"r", "", {{"a", true, "Accepted"}, {"b", true, "Accepted"}}};
+  CHECK(new_words_about_reads(offloading(), facts, "rome").empty());
+  facts.twins[0].names = names_not_resolved({"shop", "shop-rome", "rome", "a"});
+  facts.twins[1].names = "pods find another Service";
+  const kube::Object before = told(offloading(), facts);
+  CHECK(new_words_about_reads(before, facts, "rome").empty());
+  for (TwinState& twin : facts.twins) twin.names.clear();
+  const std::string ns(before.ns());
+  CHECK(new_words_about_reads(before, facts, "rome") == names_resolved_now(ns, ns + "-rome", "a"));
+  CHECK(new_words_about_reads(deleting(before), facts, "rome").empty());
+  CHECK(new_words_about_reads(told(before, facts), facts, "rome").empty());
 }
 
 TEST_CASE("the messages are those that Liqo's users know, and the provider's reason follows") {

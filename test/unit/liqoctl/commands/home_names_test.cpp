@@ -41,9 +41,10 @@ TEST_CASE("the lines are shown, put in once, and taken out byte for byte") {
   const Done done = provider.enable("--yes");
   CHECK_MESSAGE(done.code == 0, done.err);
   CHECK(done.out == dry.out);
-  CHECK_MESSAGE(done.err.contains("the lines of home-names are in the Corefile; CoreDNS reads it within two minutes, "
-                                  "and pods that are made after that find names of home"),
-                done.err);
+  CHECK_MESSAGE(
+      done.err.contains("the lines of home-names are in the Corefile; CoreDNS reads it within two minutes, "
+                        "and pods that are made after that find names of home, and read their namespace's name there"),
+      done.err);
   CHECK(provider.corefile().contains("rewrite name regex"));
   CHECK(kube::string_at(provider.milan.get(resources::config_maps, coredns).tree(), {"data", "other"}) == "stays");
 
