@@ -281,12 +281,14 @@ std::string ReflectionWorld::find_difference() {
 std::vector<std::string> ReflectionWorld::list_writes(kube::TimePoint after) {
   std::vector<std::string> writes;
   const auto take = [&](Cluster& cluster) {
-    for (const kube::testing::FakeChange& change : cluster.server.store().table(resources::events).log)
-      // Liqo may notice lost data only after five minutes.
-      if (change.at > after && change.type == kube::testing::ChangeType::added &&
-          kube::string_at(*change.after, {"reason"}) != api::reasons::volume_lost)
+    for (const kube::testing::FakeChange& change : cluster.server.store().table(resources::events).log) {
+      // Liqo may notice lost data only after five minutes, and waits for an address for two.
+      const std::string_view reason = kube::string_at(*change.after, {"reason"});
+      if (change.at > after && change.type == kube::testing::ChangeType::added && reason != api::reasons::volume_lost &&
+          reason != api::reasons::no_remote_address)
         writes.push_back("Event about " + std::string(kube::string_at(*change.after, {"involvedObject", "name"})) +
                          ": " + std::string(kube::string_at(*change.after, {"message"})));
+    }
     for (const kube::testing::FakeWrite& write : cluster.server.writes())
       // A repeated Event only raises the count of the existing one.
       if (write.at > after && write.plural != "leases" && write.plural != "nodes" && write.plural != "events")
