@@ -20,8 +20,8 @@ class ClaimWriter {
  public:
   explicit ClaimWriter(Context context);
 
-  /// Puts our finalizer on the claim, and the site where its volume is begun; false if the claim is gone, being deleted,
-  /// or has its volume: one whose creation seemed to fail, or that another replica has made.
+  /// Puts our finalizer on the claim, and the site where its volume is begun; false if the claim is gone, being
+  /// deleted, or has its volume: one whose creation seemed to fail, or that another replica has made.
   asio::awaitable<kube::Result<bool>> hold(kube::Object claim, const StorageSite& site);
   /// Removes our finalizer from the claim.
   asio::awaitable<kube::Result<void>> release(kube::Object claim);
