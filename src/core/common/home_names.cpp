@@ -7,7 +7,7 @@ namespace liqo::core {
 namespace {
 
 constexpr std::size_t max_words = 200;
-constexpr std::string_view unresolved = "do not resolve names with the namespace in them";
+constexpr std::string_view unresolved = "do not resolve names";
 
 }  // namespace
 
@@ -24,12 +24,12 @@ std::string names_not_resolved(const TwinAtProvider& twin) {
   const std::string ns(twin.ns), provider(twin.provider);
   const std::string pods = "pods in cluster " + provider + " ";
   if (!twin.knows_names)
-    return pods + std::string(unresolved) + ", such as db." + ns + " or db." + ns +
+    return pods + std::string(unresolved) + " with the namespace in them, such as db." + ns + " or db." + ns +
            ".svc.cluster.local, because it is called " + std::string(twin.twin) +
            " there: its administrator can run \"liqoctl enable home-names\" there, or allow the name (liqoctl peer "
            "--allow-twin-names) for the strategy EnforceSameName";
   if (twin.twin != default_twin_name(twin.ns, twin.home))
-    return pods + "do not resolve names such as db." + ns + ", because it is called " + std::string(twin.twin) +
+    return pods + std::string(unresolved) + " such as db." + ns + ", because it is called " + std::string(twin.twin) +
            " there and not " + default_twin_name(twin.ns, twin.home) + ": use the strategy DefaultName";
   if (twin.words.empty()) return {};
   return pods + "find another Service by names such as db." + ns + ": " + kube::one_line(twin.words, max_words);

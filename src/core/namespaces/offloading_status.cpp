@@ -58,6 +58,15 @@ TwinCondition ready_condition(const TwinState& twin, const OffloadingFacts& fact
   return {"Ready", false, "Creating", "the twin namespace is being created"};
 }
 
+/// What the status says of that condition while it holds; "" = nothing.
+std::string_view shown_message(const kube::Object& offloading, const TwinState& twin, const TwinCondition& of) {
+  const json::array& all = kube::array_at(api::NamespaceOffloading(offloading).conditions(), {twin.map});
+  const json::object* shown = kube::find_condition(all, of.type);
+  return shown && kube::string_at(*shown, {"status"}) == "True" ? kube::string_at(*shown, {"message"}) : "";
+}
+
+void add_words(std::string& words, const std::string& more) { words += (words.empty() ? "" : "; ") + more; }
+
 json::object forge(const json::array& present, const TwinCondition& wanted, kube::WallTime now) {
   return kube::forge_condition(present, {wanted.type, wanted.holds ? "True" : "False", wanted.reason, wanted.message},
                                now);
@@ -126,13 +135,7 @@ std::string new_words_about_names(const kube::Object& offloading, const Offloadi
   for (const TwinState& twin : facts.twins) {
     if (twin.names.empty()) continue;
     const TwinCondition ready = ready_condition(twin, facts);
-    if (!ready.holds) continue;
-    const json::array& before = kube::array_at(api::NamespaceOffloading(offloading).conditions(), {twin.map});
-    const bool is_said = std::ranges::any_of(before, [&](const json::value& condition) {
-      return kube::string_at(condition, {"type"}) == ready.type &&
-             kube::string_at(condition, {"message"}) == ready.message;
-    });
-    if (!is_said) words += (words.empty() ? "" : "; ") + twin.names;
+    if (ready.holds && shown_message(offloading, twin, ready) != ready.message) add_words(words, twin.names);
   }
   return words;
 }
@@ -143,14 +146,8 @@ std::string new_words_about_reads(const kube::Object& offloading, const Offloadi
   for (const TwinState& twin : facts.twins) {
     const TwinCondition ready = ready_condition(twin, facts);
     if (!ready.holds || says_unresolved(twin.names)) continue;
-    const json::array& before = kube::array_at(api::NamespaceOffloading(offloading).conditions(), {twin.map});
-    const bool did_not_resolve = std::ranges::any_of(before, [&](const json::value& condition) {
-      return kube::string_at(condition, {"type"}) == ready.type && kube::string_at(condition, {"status"}) == "True" &&
-             says_unresolved(kube::string_at(condition, {"message"}));
-    });
-    if (did_not_resolve)
-      words += (words.empty() ? "" : "; ") +
-               names_resolved_now(offloading.ns(), default_twin_name(offloading.ns(), home), twin.map);
+    if (says_unresolved(shown_message(offloading, twin, ready)))
+      add_words(words, names_resolved_now(offloading.ns(), default_twin_name(offloading.ns(), home), twin.map));
   }
   return words;
 }

@@ -337,6 +337,9 @@ TEST_CASE("that names resolve from now on is told once, where it was said that t
   facts.twins[1].names = "pods find another Service";
   const kube::Object before = told(offloading(), facts);
   CHECK(new_words_about_reads(before, facts, "rome").empty());
+  // A twin of another name stays unresolved where names of home are known.
+  facts.twins[0].names = names_not_resolved({"shop", "sales", "rome", "a", true});
+  CHECK(new_words_about_reads(before, facts, "rome").empty());
   for (TwinState& twin : facts.twins) twin.names.clear();
   const std::string ns(before.ns());
   CHECK(new_words_about_reads(before, facts, "rome") == names_resolved_now(ns, ns + "-rome", "a"));
